@@ -98,7 +98,7 @@ def _query(tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def _word_behind_with(tokens: TokenStream) -> Token:
-    """The first word outside parentheses that says what a WITH clause belongs to.
+    """The first word outside parentheses, which is that of the statement with the WITH clause.
 
     Raises StatementTooComplexError: the clause has too many queries.
     """

@@ -12,7 +12,7 @@ _Node = TypeVar("_Node", bound=exp.Expr)
 
 
 class ClassTest(dict[type[exp.Expr], bool]):
-    """Whether nodes of a class pass a test that looks at nothing but the class; asked once each."""
+    """Whether nodes of a class pass a test of the class alone; each class is tested once."""
 
     def __init__(self, test: Callable[[type[exp.Expr]], bool]) -> None:
         super().__init__()

@@ -93,7 +93,7 @@ class Database:
                 self.close()
 
     def close(self) -> None:
-        """Give memory, files and the directory's lock back, whoever still uses them."""
+        """Release memory, files and the directory's lock, even if they are still used."""
         try:
             self._duckdb.close()
         finally:

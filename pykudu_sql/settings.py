@@ -321,7 +321,7 @@ def settings_of(values: Mapping[str, object]) -> tuple[DatabaseSettings, Session
 
 
 def _from_environment() -> dict[str, Any]:
-    """What the environment says instead of defaults."""
+    """Settings in the environment, which replace defaults."""
     master = os.environ.get(MASTER_VARIABLE)
     return {"spark_master": find_setting("spark_master").checked(master)} if master else {}
 

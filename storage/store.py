@@ -89,7 +89,7 @@ def _unless_replaced(env: Env, close: Callable[[], None]) -> None:
 
 
 def _recover(resources: StoreResources, logs: Logs) -> StoreServices:
-    """The tablets as manifest and log say they are, and the services over them."""
+    """The tablets as manifest and log have them, and the services over them."""
     env, path = resources.env, resources.path
     manifest, state, log = logs.manifest, logs.state, logs.log
     reaper = FileReaper(env, path, lambda: manifest.position, resources.cache.forget)

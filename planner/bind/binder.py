@@ -226,7 +226,7 @@ class _Binder:
     def _recursive(
         self, cte: exp.CTE, name: str, outer: Scope | None, ctes: Ctes
     ) -> list[OutputColumn]:
-        """The first branch says what the columns are; the second may read them."""
+        """The first branch defines the columns; the second may read them."""
         for operand in (cte.this.left, cte.this.right):
             check_operand(operand, cte.this)
         first = self.query(cte.this.left, outer, ctes)

@@ -53,7 +53,7 @@ def ambiguous(column: exp.Column, relations: Iterable[Relation]) -> ProgrammingE
 
 
 def check_ambiguous(name: str, relation: Relation, node: exp.Expr) -> None:
-    """Refuse a name that several columns of one relation have; `node`: says it.
+    """Refuse a name that several columns of one relation have; `node`: has the name.
 
     Raises ProgrammingError: it is one.
     """

@@ -58,7 +58,7 @@ def modified(
     scope: Scope,
     relation_of: RelationFinder,
 ) -> list[OutputColumn]:
-    """The columns of a `*` after what stands behind it.
+    """The columns of a `*` after its EXCLUDE, REPLACE and RENAME.
 
     Args:
         columns: that the star covers.

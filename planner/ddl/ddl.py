@@ -274,7 +274,7 @@ def _compression(name: str | None) -> Compression:
 
 
 def _steps(syntax: AlterStepSyntax, table: TableInfo, context: PlanContext) -> list[AlterStep]:
-    """The storage's steps for one step of the statement; none if IF [NOT] EXISTS says so."""
+    """The storage's steps for one step of the statement; none where IF [NOT] EXISTS applies."""
     schema = table.schema
     match syntax:
         case AddColumnsSyntax(definitions, if_not_exists):

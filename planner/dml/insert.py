@@ -56,7 +56,7 @@ _QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """What the words before the rows say.
+    """The part of an INSERT before its rows.
 
     Attributes:
         name: what the statement calls the table.

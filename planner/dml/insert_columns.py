@@ -73,7 +73,7 @@ def check_required(
 
 
 def missing_column(table: TableInfo, column: ColumnSchema, span: SourceSpan | None) -> NotNullError:
-    """The error that says that a column must be given."""
+    """The error for a column that must be given."""
     what = "key column" if column.id in table.schema.key_ids else "required column"
     return NotNullError(
         f"no value provided for {what} '{column.name}' of table '{table.name}'",

@@ -235,7 +235,7 @@ def _bound(rows: _TargetRows, values: list[exp.Expr], context: PlanContext) -> B
 
 
 def _has_addresses(rows: _TargetRows, values: Sequence[exp.Expr], context: PlanContext) -> bool:
-    """Whether the query can say where its rows are, and whether that is enough to know of them."""
+    """Whether the query can give the addresses of its rows, and whether these are enough."""
     select, target = rows.select, rows.target
     items = [select.args["from_"], *(select.args.get("joins") or ())]
     return (
@@ -254,7 +254,7 @@ def _shows_whole_rows(node: exp.Expr, target: exp.Table) -> bool:
 
 
 def _take_once(rows: _TargetRows, names: list[exp.Expr], values: list[exp.Expr]) -> None:
-    """See that a row of the target comes once, however many rows of other tables it meets."""
+    """Let a row of the target come once, however many rows of other tables it joins."""
     if rows.joined and values:
         one_match_each(rows.select, names)
     elif rows.joined:

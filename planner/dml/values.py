@@ -41,14 +41,14 @@ _WORDS: dict[str, bool | None] = {"NULL": None, "TRUE": True, "FALSE": False}
 
 
 class Marker(Enum):
-    """Stands where a row says DEFAULT."""
+    """DEFAULT in a row."""
 
     DEFAULT = "DEFAULT"
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A parameter, before it meets its column."""
+    """A parameter that is not converted to its column's type yet."""
 
     key: ParameterKey
 

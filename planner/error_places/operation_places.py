@@ -44,7 +44,7 @@ _NUMBERS = re.compile(r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DOUBLE|FLOAT|DECI
 
 
 def span_of_operation(message: str, tree: exp.Expr) -> SourceSpan | None:
-    """Where in a statement the one operation or call stands that a message tells; None: not known.
+    """The span of the one operation or call that a message names; None if it is not known.
 
     `message`: of the engine, in our names of types; `tree`: of the statement.
     """

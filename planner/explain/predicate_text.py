@@ -44,7 +44,7 @@ def matching_indexes(template: PredicateTemplate, schema: Schema) -> list[str]:
 
 
 def predicate_text(template: PredicateTemplate, schema: Schema) -> str:
-    """A predicate over a table's columns, as a WHERE clause would say it."""
+    """A predicate over a table's columns, as a WHERE clause has it."""
     match template:
         case Comparison(column_id, op, value):
             column = schema.by_id[column_id]

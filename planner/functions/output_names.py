@@ -41,7 +41,7 @@ def name_outputs(query: exp.Expr) -> None:
 
 
 def name_ordered(query: exp.Expr, order: exp.Expr) -> None:
-    """The same where the query's own ORDER BY may ask for a heading: it has to be quoted."""
+    """The same where the query's own ORDER BY may name a heading: it has to be quoted."""
     if any(column.this.args.get("quoted") for column in nodes_of(order, exp.Column)):
         name_outputs(query)
 
@@ -84,7 +84,7 @@ def make_unlike(entries: Sequence[tuple[exp.Expr, Sequence[str]]]) -> list[str]:
 
 
 def is_ambiguous(name: str, names: Sequence[str]) -> bool:
-    """Whether a name does not say which column of a relation it means, to us or to the engine.
+    """Whether a name is that of several columns of a relation, for us or for the engine.
 
     `name`, `names`: lower case; the engine numbers those that are given twice.
     """

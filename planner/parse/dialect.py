@@ -288,7 +288,7 @@ def _quoted_type(span: SourceSpan | None) -> SyntaxError:
 
 
 def _span_lookup(tokens: Sequence[Token]) -> Callable[[str], SourceSpan | None]:
-    """What says where a word stands first, alone or within a text; None if it does not."""
+    """Finds the span of a word's first occurrence, alone or within a text; None without one."""
 
     @cache
     def first_alone() -> dict[str, Token]:

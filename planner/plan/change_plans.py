@@ -65,7 +65,7 @@ class ChangeBranch:
 
 @dataclass(frozen=True, slots=True)
 class ChangeQuery:
-    """Rows of a query, each into the branch that the query's first column says.
+    """Rows of a query, each into the branch whose number is in the query's first column.
 
     Attributes:
         query: no two of its rows may update or delete the same row.

@@ -26,5 +26,5 @@ class Command:
 
     @property
     def headline(self) -> str:
-        """What EXPLAIN says of it."""
+        """Its first line in EXPLAIN."""
         return self._headline.format(self)

@@ -63,7 +63,7 @@ class PlanContext:
     checkpoint: Callable[[], None] = lambda: None
 
     def without_key_access(self) -> "PlanContext":
-        """The same world for statements that are to be planned as queries whatever they are."""
+        """The same context for statements that must be planned as queries."""
         return replace(self, settings=replace(self.settings, key_access=False))
 
     def within(self, database: str, bound: SnapshotBound | None) -> "PlanContext":

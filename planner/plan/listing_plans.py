@@ -26,7 +26,7 @@ class Show(Command):
 
     @property
     def headline(self) -> str:
-        """What EXPLAIN says of it."""
+        """Its first line in EXPLAIN."""
         inside = " IN" if self.database and self.kind in ("TABLES", "VIEWS") else ""
         name = self.item.name if self.item else self.database
         listed = f"SHOW {self.kind}{inside}" + (f" {name}" if name else "")
@@ -71,7 +71,7 @@ class Pragma(Command):
 
     @property
     def headline(self) -> str:
-        """What EXPLAIN says of it."""
+        """Its first line in EXPLAIN."""
         return f"PRAGMA {self.kind}" + (f"({self.item.name})" if self.item else "")
 
 

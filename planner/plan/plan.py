@@ -102,7 +102,7 @@ class CreateTable(Command):
 
     @property
     def headline(self) -> str:
-        """What EXPLAIN says of it."""
+        """Its first line in EXPLAIN."""
         tablets = len(self.partition_schema.partitions())
         return f"CREATE TABLE {self.name}: {tablets} tablet{'' if tablets == 1 else 's'}"
 
@@ -128,7 +128,7 @@ class AlterTable(Command):
 
     @property
     def headline(self) -> str:
-        """What EXPLAIN says of it."""
+        """Its first line in EXPLAIN."""
         return self.statement if self.steps else f"{self.statement}: nothing to do"
 
 
@@ -145,7 +145,7 @@ class SetOption(Command):
 
     @property
     def headline(self) -> str:
-        """What EXPLAIN says of it."""
+        """Its first line in EXPLAIN."""
         return f"{self.word} {self.value if self.word == 'USE' else self.name}"
 
 

@@ -38,7 +38,7 @@ class Deallocate(Command):
 
     @property
     def headline(self) -> str:
-        """What EXPLAIN says of it."""
+        """Its first line in EXPLAIN."""
         return f"DEALLOCATE {self.name or 'ALL'}"
 
 

@@ -49,7 +49,7 @@ class Flush(Command):
 
     @property
     def headline(self) -> str:
-        """What EXPLAIN says of it."""
+        """Its first line in EXPLAIN."""
         return f"FLUSH {self.table.name if self.table else 'all tables'}"
 
 
@@ -62,7 +62,7 @@ class Optimize(Command):
 
     @property
     def headline(self) -> str:
-        """What EXPLAIN says of it."""
+        """Its first line in EXPLAIN."""
         return f"OPTIMIZE {self.table.name}{' FULL' if self.full else ''}"
 
 
@@ -74,5 +74,5 @@ class Vacuum(Command):
 
     @property
     def headline(self) -> str:
-        """What EXPLAIN says of it."""
+        """Its first line in EXPLAIN."""
         return f"VACUUM {self.table.name if self.table else 'all tables'}"

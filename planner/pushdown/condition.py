@@ -39,7 +39,7 @@ STRAIGHT: Mapping[DerivedTable, Scope] = {}
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a boolean expression says about one table.
+    """What a boolean expression requires of one table.
 
     Attributes:
         reference: the table.
@@ -91,7 +91,7 @@ class ConditionReader:
         )
 
     def read(self, node: exp.Expr) -> Sequence[Condition]:
-        """What an expression says, of each table at most one condition."""
+        """What an expression requires: of each table at most one condition."""
         while isinstance(node, exp.Paren):
             node = node.this
         if isinstance(node, exp.And):
@@ -242,7 +242,7 @@ class ConditionReader:
         return Condition(reference, compare(schema, Op.EQ, not negated), fails_null=True)
 
     def _both(self, node: exp.And) -> Sequence[Condition]:
-        """AND inside OR: what any part says holds, since the query filters again."""
+        """AND inside OR: what any part requires holds, since the query filters again."""
         said: dict[TableReference, list[Condition]] = {}
         for part in flattened(node):
             for condition in self.read(part):
@@ -257,7 +257,7 @@ class ConditionReader:
         ]
 
     def _either(self, node: exp.Or) -> Sequence[Condition]:
-        """OR: of a table something is said when every branch says something of it."""
+        """OR: a table has a condition when every branch has one of it."""
         branches = flattened(node)
         said = {condition.reference: [condition] for condition in self.read(next(branches))}
         for branch in branches:

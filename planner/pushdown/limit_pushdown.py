@@ -59,7 +59,7 @@ def row_limit(tree: exp.Expr, bound: BoundQuery) -> RowLimit | None:
 
 
 def summaries(tree: exp.Expr, bound: BoundQuery) -> tuple[Summary, ...]:
-    """What each column of a query says of its one table; nothing if one says something else."""
+    """What each column of a query summarizes of its one table; nothing if one is no summary."""
     reference = _only_table(tree, bound)
     if reference is None or not reference.is_plain:
         return ()
@@ -116,7 +116,7 @@ def _is_column(
 
 
 def _summary(item: exp.Expr, bound: BoundQuery, reference: TableReference) -> Summary | None:
-    """What one column of the SELECT list says of a table."""
+    """The summary of a table that one column of the SELECT list is."""
     call = item.this if isinstance(item, exp.Alias) else item
     if any(value for name, value in call.args.items() if name not in ("this", "big_int")):
         return None

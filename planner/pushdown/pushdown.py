@@ -43,7 +43,7 @@ Way = tuple[tuple[DerivedTable, Scope], ...]
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A condition of a SELECT that all its rows meet.
+    """A condition of a SELECT that all its rows satisfy.
 
     `relations`: those it may be used for; `only`: the columns it may be used for; None for any.
     """
@@ -86,7 +86,7 @@ class _Descent:
                         self.scopes.append(read)
 
     def predicates_through(self, scope: Scope, way: Way = ()) -> Pushed:
-        """What conditions in a SELECT and around it say of the tables at the end of `way`.
+        """What conditions in a SELECT and around it require of the tables at the end of `way`.
 
         `way`: the nested derived tables from `scope` down to the tables, each with the SELECT that
         it is read as. Returns the
@@ -107,7 +107,7 @@ class _Descent:
         return {key: all_of([each[key] for each in said if key in each]) for key in keys}
 
     def _said_here(self, scope: Scope, way: Way) -> Pushed:
-        """What the conditions of one SELECT say of the tables at the end of `way`."""
+        """What the conditions of one SELECT require of the tables at the end of `way`."""
         end = way[-1][1] if way else scope
         ends = {each for each in end.relations if isinstance(each, TableReference)}
         steps = dict(way)
@@ -128,7 +128,7 @@ class _Descent:
         return {key: all_of(templates) for key, templates in templates_of.items()}
 
     def _survives(self, condition: Condition, way: Way) -> bool:
-        """Whether a condition may be met before the outer joins on its way."""
+        """Whether a condition may be evaluated before the outer joins on its way."""
         relations = (condition.reference, *(use for use, _ in way))
         return condition.fails_null or self._bound.maybe_absent.isdisjoint(relations)
 

@@ -89,7 +89,7 @@ def _only_column(part: PredicateTemplate) -> int | None:
 
 
 def _restated(part: PredicateTemplate, column: ColumnSchema) -> PredicateTemplate:
-    """A condition about one column, said of another one that is equal to it.
+    """A condition on one column, transferred to another one that is equal to it.
 
     Both are text or both are integers, so cells are values.
     """

@@ -164,7 +164,7 @@ def _check(text: str, met: Sequence[str], context: PlanContext, span: SourceSpan
 
 
 def _is_plainly(text: str, met: DataType | None) -> bool:
-    """Whether a text can be read as a type, for which the engine need not be asked."""
+    """Whether a text can be read as a type without the engine."""
     if met is None:
         return False
     if met.kind in (Kind.DOUBLE, Kind.FLOAT):

@@ -31,7 +31,7 @@ class NodeIndex:
         return self._nodes
 
     def renew(self) -> None:
-        """Look again when asked next: the tree has other nodes now."""
+        """Walk the tree again at the next use: it has other nodes now."""
         self._nodes, self._by_class = (), {}
 
     def has(self, *classes: type[exp.Expr]) -> bool:

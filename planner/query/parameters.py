@@ -13,7 +13,7 @@ from pykudu_sql.storage.common.types.types import DataType
 
 
 def number_parameters(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    """Rename placeholders to `$1`, `$2`, ...; one that meets columns of two types gets two."""
+    """Rename placeholders to `$1`, `$2`, ...; one that is compared with two types gets two."""
     numbers: dict[tuple[ParameterKey, DataType | United | None], int] = {}
     for node in query.nodes.all(exp.Placeholder):
         use = (parameter_key(node), node.meta.get(MEETS))

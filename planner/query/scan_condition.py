@@ -24,7 +24,7 @@ _INEXACT = frozenset({Kind.FLOAT, Kind.DOUBLE})
 
 
 def scan_condition(predicate: Predicate | None, schema: Schema) -> str | None:
-    """The text of a condition, None where nothing can be said.
+    """The text of a condition, None where it has none.
 
     `predicate`: of a scan, parameters filled in; `schema`: of its table.
     """

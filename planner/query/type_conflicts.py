@@ -46,7 +46,7 @@ _NO_TEXTS = (  # whatever they are computed from
 
 
 def no_common_type(where: str, names: Sequence[str]) -> ProgrammingError:
-    """The error for types that meet, of which no type of 38 digits has all values.
+    """The error for types of which no type of 38 digits has all values.
 
     `where`: what they meet in, as it is written; `names`: of the types.
     """

@@ -14,7 +14,7 @@ from pykudu_sql.storage.common.types.types import DataType, Kind
 
 
 class NotOnSparkError(Exception):
-    """A query is not on the list of what Spark answers as the embedded engine does; says why."""
+    """Spark may answer a query otherwise than the embedded engine; the message has the reason."""
 
 
 class ValueType(IntEnum):
@@ -109,7 +109,7 @@ def cast(node: exp.Expr, wanted: ValueType) -> exp.Expr:
 
 
 def common_type(types: Sequence[ValueType]) -> ValueType:
-    """The type that values have where they meet: in a column, a comparison, a sum.
+    """The type of values that become one column, or are compared or added.
 
     Raises NotOnSparkError: the engines would not make the same of them.
     """

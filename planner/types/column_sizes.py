@@ -36,7 +36,7 @@ def note_cells(columns: Sequence[exp.Column], types: ExpressionTypes) -> None:
 
 
 def note_computed_sizes(columns: Sequence[exp.Column]) -> None:
-    """Note the sizes of the other columns, as far as the text of what they show tells them."""
+    """Note the sizes of computed columns, as far as their expressions bound them."""
     for column in columns:
         if not has_size(column):
             _note(column)

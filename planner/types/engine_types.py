@@ -65,7 +65,7 @@ def stored_name(data_type: DataType) -> str:
 
 
 def written_name(node: exp.DataType) -> str | None:
-    """The engine's name of a type that is cast to; None of one whose spelling does not tell."""
+    """The engine's name of a type that is cast to; None if its spelling does not determine it."""
     if node.this is exp.DType.DECIMAL:
         name = node.sql("duckdb").replace(", ", ",")
         return name if is_decimal(name) else None

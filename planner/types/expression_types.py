@@ -82,7 +82,7 @@ class ExpressionType:
 
 
 class _NotDerivedError(Exception):
-    """No rule tells the type of a node."""
+    """No rule derives the type of a node."""
 
     def __init__(self, node: exp.Expr) -> None:
         super().__init__()
@@ -115,7 +115,7 @@ class ExpressionTypes:
         return name
 
     def rule_name(self, node: exp.Expr) -> str | None:
-        """The same if rules tell it, else None; the engine is not asked."""
+        """The same if rules derive it, else None; the engine is not asked."""
         try:
             return self._derive(node)
         except _NotDerivedError:
@@ -127,7 +127,7 @@ class ExpressionTypes:
         return digits_of_type(self.name(node)) if written is None else digits_of_number(written)
 
     def learn(self, nodes: Iterable[exp.Expr]) -> None:
-        """Note the types of expressions; what no rule tells is asked of the engine together."""
+        """Note the types of expressions; those without a rule are asked of the engine together."""
         nodes = list(nodes)
         while nodes:
             unknown: list[exp.Expr] = []
@@ -200,7 +200,7 @@ class ExpressionTypes:
         return name
 
     def _of_operation(self, node: exp.Expr) -> str | None:
-        """The type of what is computed; None if no rule tells it."""
+        """The type of what is computed; None if no rule derives it."""
         match node:
             case exp.Cast():
                 return written_name(node.to)

@@ -37,7 +37,7 @@ def literal_type(node: exp.Literal) -> str:
 
 
 def fits_integer(node: exp.Expr, name: str | None) -> bool:
-    """Whether a node is a written integer that takes the narrower type of what it meets."""
+    """Whether a node is an integer literal that takes the narrower type of its other operand."""
     bits = INTEGER_BITS.get(name or "")
     written = None if bits is None else number(node)
     is_whole = written is not None and written == written.to_integral_value()

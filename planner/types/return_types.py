@@ -81,7 +81,7 @@ RETURN_TYPES: Mapping[str, str] = dict(_returned())
 
 
 def return_type(call: exp.Func, type_of: Callable[[exp.Expr], str | None]) -> str | None:
-    """The type that a function returns; None if no rule tells.
+    """The type that a function returns; None if no rule derives it.
 
     Args:
         call: of it.
@@ -99,7 +99,7 @@ def return_type(call: exp.Func, type_of: Callable[[exp.Expr], str | None]) -> st
 
 
 def operator_type(node: exp.Expr, left: str | None, right: str | None) -> str | None:
-    """The type of an operator's value; None where no rule tells.
+    """The type of an operator's value; None where no rule derives it.
 
     Args:
         node: of two operands.
@@ -124,7 +124,7 @@ def operator_type(node: exp.Expr, left: str | None, right: str | None) -> str | 
 
 
 def sum_type(name: str | None) -> str | None:
-    """The type of a sum of values of a type; None where no rule tells."""
+    """The type of a sum of values of a type; None where no rule derives it."""
     digits = digits_of_type(name)
     if digits is None:
         return DOUBLE if name in _FLOATS else None

@@ -320,7 +320,7 @@ def _is_shallow(node: exp.Expr) -> bool:
 
 
 def _formatting(call: Call) -> Growth:
-    """The rule of `format` and `printf`, whose fields are as wide as their pattern says.
+    """The rule of `format` and `printf`, whose fields have the widths of their pattern.
 
     Raises ValueOutOfRangeError: one is too wide, or its width is an argument.
     """

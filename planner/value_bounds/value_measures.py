@@ -186,7 +186,8 @@ class ComputedMeasures(Measures):
     def size(self, position: int) -> exp.Expr:
         if position > self.count:
             return exp.Literal.number(0)
-        return _amount(engine_call("strlen", exp.cast(self._copy(position), exp.DType.TEXT)))
+        text = exp.cast(self._copy(position), exp.DType.TEXT, copy=False)
+        return _amount(engine_call("strlen", text))
 
     def held(self, position: int) -> exp.Expr:
         element_bytes = exp.Literal.number(ELEMENT_BYTES)
@@ -239,7 +240,7 @@ class ComputedMeasures(Measures):
         return exp.Coalesce(this=counted, expressions=[timed, exp.Literal.number(0)])
 
     def fields(self) -> exp.Expr:
-        """Of a pattern that no statement shows: each field is as wide as four digits say."""
+        """Of a pattern that is no literal: each field may be as wide as four digits can state."""
         pattern = exp.cast(self._arguments[0], exp.DType.TEXT)
         long = exp.GT(this=self.size(1), expression=exp.Literal.number(_LONGEST_PATTERN))
         wide = engine_call("regexp_matches", pattern.copy(), exp.Literal.string(_WIDE_FIELD))

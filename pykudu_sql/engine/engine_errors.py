@@ -211,7 +211,7 @@ def _shorten(error: Exception) -> None:
 
 
 def _about_a_value(message: str) -> Error | None:
-    """The error of a message about one value, of which the engine's class says too little."""
+    """The error of a message about one value, for which the engine's class is too general."""
     if match := _ARGUMENT_CAST.fullmatch(message):
         reason = _uncapitalized(match[1])
         return _about_a_value(reason) or InvalidValueError(reason)

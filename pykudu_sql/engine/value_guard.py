@@ -114,7 +114,7 @@ def _within(most_together: int) -> Callable[[Any, Any, Any], Any]:
 
 
 def _too_large(sizes: Any, names: Any) -> Any:
-    """A check that is asked only of what an aggregate has gathered beyond the bound of a value."""
+    """A check of only what an aggregate has gathered beyond the bound of a value."""
     raise ValueError(f"value limit: {Bounded.VALUE.excess(str(names[0]))}")
 
 

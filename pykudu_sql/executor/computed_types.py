@@ -21,7 +21,7 @@ class ComputedTypes:
     """The types of what statements of one session compute."""
 
     def __init__(self, engine: QueryEngine[Relation]) -> None:
-        """Nothing is asked yet.
+        """No type is computed yet.
 
         `engine`: of the session.
         """
@@ -51,7 +51,7 @@ class ComputedTypes:
 
 
 def _type_of(value: object) -> object:
-    """What is alike for values that the engine takes for one type; None if that is not told."""
+    """A key that is equal for values that the engine gives one type; None if it is not known."""
     if isinstance(value, Decimal):
         written = value.as_tuple()
         return Decimal, len(written.digits), written.exponent

@@ -35,7 +35,7 @@ def optimize(state: SessionState, plan: Optimize) -> Outcome:
 
 
 def vacuum(state: SessionState, plan: Vacuum) -> Outcome:
-    """VACUUM of one table or of all: one row that says what was removed."""
+    """VACUUM of one table or of all: one row with what was removed."""
     name = None if plan.table is None else plan.table.name
     with ctrl_c_interrupts(state.cancellation.request), state.followed():
         done = state.store.vacuum(name, state.checkpoint)

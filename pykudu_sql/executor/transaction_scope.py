@@ -259,7 +259,7 @@ class TransactionScope:
         return result
 
     def make_way_for(self, statement: str) -> None:
-        """See that a statement may change the catalog: no transaction is open behind it.
+        """Check that a statement may change the catalog: no transaction is open.
 
         `statement`: its first words. Raises OperationalError: the open transaction was begun by
         BEGIN, or has written.

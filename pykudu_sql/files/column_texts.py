@@ -92,7 +92,7 @@ def _hex(array: pa.Array) -> pa.Array:
 
 
 def has_bytes(texts: pa.Array, wanted: npt.NDArray[np.bool_]) -> bool:
-    """Whether the bytes of strings have one of those for which a table of 256 says True."""
+    """Whether the bytes of strings have one that a table of 256 flags marks."""
     _, offsets, data = texts.buffers()
     if data is None or not len(texts):
         return False
@@ -101,7 +101,7 @@ def has_bytes(texts: pa.Array, wanted: npt.NDArray[np.bool_]) -> bool:
 
 
 def with_bytes(texts: pa.Array, wanted: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Which strings have one of the bytes for which a table of 256 says True; none that is NULL."""
+    """Which strings have a byte that a table of 256 flags marks; none that is NULL."""
     matches = np.zeros(len(texts), np.bool_)
     _, offsets, data = texts.buffers()
     if data is not None and len(texts):

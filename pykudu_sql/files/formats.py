@@ -25,7 +25,7 @@ _COMPRESSIONS: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class FileOptions:
-    """How files are read or written, as a statement says it.
+    """Options of a statement for files that it reads or writes.
 
     Attributes:
         file_format: one of `FORMATS`; None takes it from the name.
@@ -79,7 +79,7 @@ def named_format(name: str, packed: Sequence[str]) -> str:
 
 
 def file_kind(path: str, options: FileOptions) -> FileKind:
-    """What a file is, by its name and by what a statement says.
+    """The kind of a file, by its name and by a statement's options.
 
     Raises InvalidValueError: the name does not say its format; or the format is never packed so.
     """

@@ -45,7 +45,7 @@ _NO_KEY: Final = frozenset({"BOOLEAN", "FLOAT", "DOUBLE"})
 
 @dataclass(frozen=True, slots=True)
 class InferredTable:
-    """What files say of a table that is to have their rows.
+    """What files define of a table that is to have their rows.
 
     Attributes:
         columns: names in lower case, with their SQL types.

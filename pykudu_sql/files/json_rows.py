@@ -118,7 +118,7 @@ class JsonRows:
         return FileBatch(arrays, np.arange(first, self.count))
 
     def _by_line(self, block: bytes) -> FileBatch:
-        """The same by Python's decoder, which says of each line what is wrong with it."""
+        """The same by Python's decoder, which names the fault of each line."""
         documents: list[tuple[int, dict[str, Any]]] = []
         torn: list[TornRow] = []
         for line in block.split(b"\n"):

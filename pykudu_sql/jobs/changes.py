@@ -63,7 +63,7 @@ def changes(
 
 
 def _check_changes(database: str, table: str, since: str, options: ChangesOptions) -> None:
-    """See that the changes can be read, which Spark takes many seconds to come to.
+    """Check that the changes can be read before Spark starts, which takes many seconds.
 
     Raises Error: they cannot; see `ChangeFeed`.
     """

@@ -84,7 +84,7 @@ def export(
 
 
 def _check_read(database: str, table: str, options: ExportOptions) -> None:
-    """See that the rows can be read, which Spark takes many seconds to come to.
+    """Check that the rows can be read before Spark starts, which takes many seconds.
 
     Raises Error: they cannot; see `ReadPlanner`.
     """

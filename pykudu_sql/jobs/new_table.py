@@ -33,7 +33,7 @@ _SIMPLE = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """What the files do not say of a table.
+    """What the files do not define of a table.
 
     Attributes:
         primary_key: column names, in key order.

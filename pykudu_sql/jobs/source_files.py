@@ -171,7 +171,7 @@ def _literal(source: str, file_format: str) -> str:
 def _options(
     file_format: str, sources: Sequence[str], options: Mapping[str, str]
 ) -> dict[str, str]:
-    """Options of a reader, names in lower case: defaults, and over them what the user says."""
+    """Options of a reader, names in lower case: defaults, overridden by the user's."""
     defaults = dict(_DEFAULTS[file_format])
     if file_format == "csv" and all(_suffix(source) == "tsv" for source in sources):
         defaults["sep"] = "\t"

@@ -31,7 +31,7 @@ def plain_spark_errors() -> Iterator[None]:
 
 
 def _first_sentence(text: str) -> str:
-    """What Spark says happened, and why, without the names of conditions and without traces."""
+    """Spark's message and its reason, without the names of conditions and without traces."""
     thrown = _THROWN.findall(text)
     if not thrown:
         lines = [line.strip() for line in text.splitlines() if line.strip()]

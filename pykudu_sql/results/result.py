@@ -80,7 +80,7 @@ class Result(Protocol):
 
 @dataclass(slots=True)
 class Outcome:
-    """What a statement came to.
+    """The result of a statement.
 
     Attributes:
         result: its rows, None for a statement that has none.

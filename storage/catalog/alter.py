@@ -92,7 +92,7 @@ class RenameTable:
 
 @dataclass(frozen=True, slots=True)
 class SetTableComment:
-    """Change what the table says of itself."""
+    """Change the comment of the table."""
 
     comment: str
 

@@ -58,7 +58,7 @@ _MALFORMED = (ValueError, TypeError, KeyError, AttributeError, IndexError, Overf
 
 @dataclass
 class StoreState:
-    """What the edits so far come to. Changed under the commit lock.
+    """The state that all edits so far have led to. Changed under the commit lock.
 
     Attributes:
         history: the catalogs of all moments.
@@ -94,7 +94,7 @@ class StoreState:
 
     @classmethod
     def of(cls, edits: Iterable[Mapping[str, Any]], path: str) -> "StoreState":
-        """What the edits of a manifest come to.
+        """The state that the edits of a manifest lead to.
 
         `edits`: as read from disk, in order; `path`: of the manifest, for messages. Raises
         CorruptionError: one makes no sense.

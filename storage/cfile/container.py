@@ -217,7 +217,7 @@ class ContainerReader:
         return tuple(self._footer.blobs)
 
     def entry(self, name: str) -> CFileEntry | None:
-        """What the footer says of a CFile, None when there is none of that name."""
+        """The footer's entry of a CFile, None when there is none of that name."""
         return self._footer.cfiles.get(name)
 
     def cfile(self, name: str) -> CFileReader:

@@ -45,7 +45,7 @@ _MALFORMED = (ValueError, TypeError, KeyError, AttributeError)
 
 @dataclass(frozen=True, slots=True)
 class CFileEntry:
-    """What the footer says of a CFile.
+    """The footer's entry of a CFile.
 
     Attributes:
         name: unique in the container.

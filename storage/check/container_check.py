@@ -40,7 +40,7 @@ def _check_cfile(path: str, name: str, cfile: CFileReader, quick: bool) -> Itera
 
 
 def _zone_problem(cfile: CFileReader, number: int, values: pa.Array) -> str | None:
-    """What a zone map says of a block that is not so."""
+    """The first fault of a block's entry in the zone map."""
     zone = cfile.zone_map
     low, high, has_nan = _bounds(cfile, values)
     if has_nan and not zone.has_nan[number]:

@@ -89,7 +89,7 @@ def _check_redo(path: str, deltas: Deltas) -> Iterator[Finding]:
 
 
 def check_live_rows(rowset: DiskRowSet) -> Iterator[Finding]:
-    """Check that as many rows live as the statistics of the REDO files say."""
+    """Compare the number of live rows with the statistics of the REDO files."""
     meta = rowset.meta
     alive = rowset.tracker.file_view(EVERYTHING).alive(meta.rows)
     living = meta.rows if alive is None else int(np.count_nonzero(alive))

@@ -47,7 +47,7 @@ def check_tablet(
 def _check_rowset(
     tablet: Tablet, rowset: DiskRowSet, cache: BlockCache, quick: bool, tally: Tally
 ) -> Iterator[Finding]:
-    """Every file of a rowset by itself, then, if each is whole, what they say of each other."""
+    """Every file of a rowset by itself; then, if all are intact, whether they agree."""
     files, meta = tablet.files, rowset.meta
     sizes: Mapping[tuple[str, int], int] = {
         ("base", meta.base): meta.size,

@@ -295,11 +295,11 @@ class Definitions:
 
     @property
     def history_max_age(self) -> int | None:
-        """Seconds that tables keep history unless they say otherwise; see `set_history_max_age`."""
+        """The default history age of tables in seconds; see `set_history_max_age`."""
         return self._state.history_max_age
 
     def set_history_max_age(self, seconds: int | None) -> None:
-        """Say how long tables keep history unless they say otherwise.
+        """Set the default history age of tables.
 
         `seconds`: -1 for ever, None for the default.
         """

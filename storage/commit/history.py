@@ -55,7 +55,7 @@ class History:
 
     @property
     def max_age(self) -> int:
-        """Seconds that tables keep history unless they say otherwise; -1 for ever."""
+        """The default history age of tables in seconds; -1 for ever."""
         configured = self._state.history_max_age
         return DEFAULT_MAX_AGE if configured is None else configured
 

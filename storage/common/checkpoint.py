@@ -13,7 +13,7 @@ Checkpoint = Callable[[], None]
 
 
 def go_on() -> None:
-    """The checkpoint of work that nobody asks to stop."""
+    """The checkpoint of work that cannot be stopped."""
 
 
 def checked(items: Iterable[T], checkpoint: Checkpoint) -> Iterator[T]:

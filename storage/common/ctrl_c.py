@@ -60,7 +60,7 @@ class CtrlCHeld:
 
 
 class CommitLock:
-    """A re-entrant lock; whoever has it is not broken off by Ctrl-C before giving it back."""
+    """A re-entrant lock; Ctrl-C does not interrupt the thread that holds it."""
 
     __slots__ = ("_holds", "_lock")
 

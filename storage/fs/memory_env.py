@@ -288,5 +288,5 @@ class _MemoryFileLock:
 
 
 def _refusal(operation: str, path: str, number: int) -> Exception:
-    """What a file system would have said."""
+    """The error that a file system would have raised."""
     return disk_error(operation, path, OSError(number, ""))

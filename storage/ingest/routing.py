@@ -70,7 +70,7 @@ def deduplicate(table: TableInfo, rows: RoutedRows) -> RoutedRows:
 def duplicate_key_error(
     table: TableInfo, columns: Mapping[int, pa.Array], row: int
 ) -> AlreadyPresentError:
-    """The error that says an INSERT has the key of one of its rows twice."""
+    """The error for an INSERT that has the key of one of its rows twice."""
     return AlreadyPresentError(
         f"key given twice in one INSERT into table '{table.name}': {key_text(table, columns, row)}",
         hint="use UPSERT to keep the last, or INSERT OR IGNORE to keep the first",

@@ -50,7 +50,7 @@ _HEX = re.compile(r"([0-9a-f]{2})*")
 
 @dataclass(frozen=True, slots=True)
 class StagedFile:
-    """What a task says of a file it wrote; checked by whoever commits.
+    """A task's description of a file that it wrote; checked at the commit.
 
     Attributes:
         write_id, table_id: UUIDs of the write and of the table it is for.

@@ -32,7 +32,7 @@ _TEXT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """What CURRENT says. `manifest_number`: the N of the live `manifest/N.log`."""
+    """The content of CURRENT. `manifest_number`: the N of the live `manifest/N.log`."""
 
     database_id: bytes
     manifest_number: int
@@ -49,7 +49,7 @@ class Current:
 
 
 def read_current(env: Env, root: str) -> Current:
-    """What the CURRENT of the database at `root` says.
+    """The content of CURRENT of the database at `root`.
 
     Raises CorruptionError: not the text that was written; FormatVersionError: written by a newer
     version; DiskError: not there, or refused by the file system.

@@ -61,7 +61,7 @@ NOWHERE = DurableEnd(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class DurableNote:
-    """What DURABLE says.
+    """The content of DURABLE.
 
     Attributes:
         boot: of the machine when it was written.
@@ -213,7 +213,7 @@ class DurableMark:
 
 
 def read_durable(env: Env, root: str) -> DurableNote | None:
-    """What DURABLE says; None when it is not there, or not whole.
+    """The content of DURABLE; None when it is missing or incomplete.
 
     Raises DiskError: refused by the file system.
     """

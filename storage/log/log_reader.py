@@ -138,7 +138,7 @@ class LogReader:
         return self._end
 
     def confirmed_behind(self, end: LogEnd) -> int:
-        """The highest sequence that good records behind an end say was durable; 0 without any."""
+        """The highest sequence that intact records after an end note as durable; 0 without any."""
         confirmed, offset = 0, end.offset
         while (record := self._record_at(offset)) is not None:
             confirmed, offset = max(confirmed, record.sequence - record.lag), record.end
@@ -166,7 +166,7 @@ class LogReader:
         return _Record(sequence, lag, payload, offset + RECORD_HEADER_BYTES + len(body))
 
     def _is_confirmed(self, offset: int, sequence: int) -> bool:
-        """Whether a good record behind `offset` says that `sequence` was durable."""
+        """Whether an intact record after `offset` notes that `sequence` was durable."""
         for candidate in self._mark_offsets(offset):
             record = self._record_at(candidate)
             if record is not None and record.sequence - record.lag >= sequence:

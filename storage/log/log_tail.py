@@ -58,7 +58,7 @@ class LogTail:
             reader.close()
 
     def read_durable(self, limit: int | None) -> Iterator[tuple[int, bytes]]:
-        """The same up to a limit, and beyond it what later records say was durable.
+        """The same up to a limit, and beyond it what later records note as durable.
 
         `limit`: the last record that is known to be durable; None for no limit. Raises
         CorruptionError, DiskError: see `read`.
@@ -68,7 +68,7 @@ class LogTail:
             yield from self.read(max(limit, self._confirmed()))
 
     def _confirmed(self) -> int:
-        """The highest sequence that the records behind those read say was durable."""
+        """The highest sequence that the records after those read note as durable."""
         reader = LogReader.open(
             self._env, self.path, self._kind, self._number, self.identity.database_id
         )

@@ -248,7 +248,7 @@ def undone(error: DiskError) -> DiskError:
 
 
 def barred(error: DiskError) -> DiskError:
-    """The error for whoever wants to read or write while an earlier commit is in doubt."""
+    """The error of reads and writes while the outcome of an earlier commit is unknown."""
     return type(error)(
         "nothing can be read or written now: it is not known whether an earlier commit is on disk: "
         + error.message,

@@ -218,7 +218,7 @@ class Manifest:
 
 
 def _take_back(writer: LogWriter, error: DiskError) -> None:
-    """Undo an append that failed, or say that its outcome is unknown."""
+    """Undo an append that failed, or raise that its outcome is unknown."""
     try:
         writer.cut_back()
     except DiskError as refusal:

@@ -83,7 +83,7 @@ def check_reaches(last: str, end: LogEnd, reaches: DurableEnd) -> None:
 
 
 def is_void(env: Env, path: str) -> bool:
-    """Whether a segment was created and never came to have a header."""
+    """Whether a segment was created and its header never written."""
     file = env.open_random(path)
     try:
         header = file.read(0, min(FILE_HEADER_BYTES, file.size))

@@ -306,7 +306,7 @@ class WriteAheadLog:
             self._yield_lead(durable)
 
     def _take_back(self, error: DiskError) -> None:
-        """Undo an append that failed, or say that its outcome is unknown."""
+        """Undo an append that failed, or raise that its outcome is unknown."""
         self._lead(None)
         durable = 0
         try:

@@ -249,7 +249,7 @@ class DatabaseReader:
 
 
 def read_without_log(env: Env, root: str, cache: BlockCache) -> DatabaseView:
-    """What the manifest alone says, for looking at a database whose log cannot be read.
+    """The state in the manifest alone, to inspect a database whose log cannot be read.
 
     Nothing keeps its files. Raises CorruptionError, FormatVersionError, DiskError: the manifest
     cannot be read either.

@@ -242,7 +242,7 @@ def split(rowset: DiskRowSet, wanted: set[int], split_bytes: int) -> Iterator[tu
 
 
 def _pending_changes(rowset: DiskRowSet, bound: SnapshotBound) -> DeltaView:
-    """What the DeltaMemStores of a rowset come to at a snapshot."""
+    """The combined effect of a rowset's DeltaMemStores at a snapshot."""
     stores = [s for s in rowset.tracker.stores if len(s) and s.min_timestamp < bound]
     return DeltaView([run for store in stores for run in store.visible(bound)])
 

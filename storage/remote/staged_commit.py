@@ -230,7 +230,7 @@ def _note_numbers(store: OpenStore, target: StageTarget, rowset: DiskRowSet) -> 
 
 
 def _locate(pending: PendingWrites, batch: KeyedOperations) -> Located:
-    """Find the rows; a key that another file of this write brought is said to be given twice.
+    """Find the rows; a key that another file of this write has too is reported as a duplicate.
 
     The error of a row that does not fit says how many more of the file do not, either.
     """

@@ -54,7 +54,7 @@ class Unplaced:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What a replay of the log came to.
+    """The result of a replay of the log.
 
     `newest`: the newest hybrid time in the log, 0 when it is empty; `unplaced`: the first of such
     commits, or None.

@@ -90,7 +90,7 @@ class Tablet:
             self.types[column.id] = column.type
 
     def retained_columns(self) -> Sequence[ColumnSchema]:
-        """The columns that files written now must hold: all that a snapshot may ask for."""
+        """The columns that files written now must hold: all that a snapshot may read."""
         return tuple(self.column_schemas.values())
 
     def retain_columns(self, schemas: Sequence[Schema]) -> None:

@@ -201,5 +201,5 @@ def _facts_of(state: SessionState, scan: Scan, parameters: ParameterValues) -> S
 
 
 def _overlaps(rowset: RowSetInfo, low: bytes | None, high: bytes | None) -> bool:
-    """Whether a rowset's keys meet a range."""
+    """Whether a rowset's keys overlap a range."""
     return (low is None or rowset.max_key >= low) and (high is None or rowset.min_key < high)

@@ -72,7 +72,7 @@ def _databases(state: SessionState, plan: Show) -> Listed:
 
 
 def _functions(state: SessionState, plan: Show) -> Listed:
-    """What a query may call; docs/functions.md says what each does."""
+    """The functions that a query may call; docs/functions.md describes them."""
     from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS
 
     return _NAMES, [(name,) for name in sorted(FUNCTIONS)]

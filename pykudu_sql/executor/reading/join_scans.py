@@ -251,7 +251,7 @@ def _without_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _cells(column: ColumnSchema, values: pa.Array) -> tuple[int | str, ...]:
-    """Values of a joined column as cells of the other one; those it cannot hold meet no row."""
+    """Values of a joined column as cells of the other one; those it cannot hold match no row."""
     cells: list[int | str] = values.to_pylist()
     limits = column.type.integer_range
     if limits is None:

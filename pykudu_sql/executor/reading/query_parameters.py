@@ -75,7 +75,7 @@ def check_parameters(
     engine: QueryEngine[Relation],
     types: ComputedTypes,
 ) -> None:
-    """Refuse values that the columns which they meet cannot take, whatever rows there are.
+    """Refuse values that the columns beside them cannot hold, even if there are no rows.
 
     Args:
         query: that has the parameters.

@@ -62,7 +62,7 @@ Positions = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class _Changed:
-    """What one run of a statement came to."""
+    """The result of one run of a statement."""
 
     results: RowResults
     shown: EngineResult | None

@@ -50,7 +50,7 @@ _Bad = Mapping[int, DataError | InterfaceError]
 
 
 def copy_from(state: SessionState, plan: CopyFrom, parameters: ParameterValues) -> Outcome:
-    """Insert the rows of files into a table; the outcome says how many.
+    """Insert the rows of files into a table; the outcome has their number.
 
     Raises FileAccessError, OperationalError: see `FileAccess.to_read`; DataError, IntegrityError: a
     file is damaged, or a row does not fit; UndefinedColumnError, InvalidSchemaError: the files and

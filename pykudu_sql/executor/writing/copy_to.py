@@ -16,7 +16,7 @@ from pykudu_sql.storage.errors import ProgrammingError
 
 
 def copy_to(state: SessionState, plan: CopyTo, parameters: ParameterValues) -> Outcome:
-    """Write the rows of a query to a file; the outcome says how many.
+    """Write the rows of a query to a file; the outcome has their number.
 
     Raises FileAccessError, OperationalError: see `FileAccess.to_write`; NotSupportedError: the
     format has no such values; DiskError: the disk refused; Error: see `answer`. There is no file

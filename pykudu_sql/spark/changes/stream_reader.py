@@ -64,7 +64,7 @@ class PykuduStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return StreamOffset(table.id, bound).to_json()
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """What `maxRowsPerTrigger` says."""
+        """The limit in `maxRowsPerTrigger`."""
         limit = self._options.max_rows
         return ReadAllAvailable() if limit is None else ReadMaxRows(limit)
 

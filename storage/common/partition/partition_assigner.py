@@ -152,7 +152,7 @@ class PartitionAssigner:
         return np.where(begun - ended == 1, begun - 1, -1)
 
     def uncovered(self, columns: Mapping[int, pa.Array], row: int) -> UncoveredRangeError:
-        """The error that says a row of a batch lies outside all ranges."""
+        """The error for a row of a batch that lies outside all ranges."""
         values = tuple(
             array_to_cells(columns[column.id].slice(row, 1), column.type)[0]
             for column in self._range_columns

@@ -33,7 +33,7 @@ class RowOpKind(StrEnum):
     DELETE_IGNORE = "DELETE_IGNORE"
 
     def __init__(self, name: str) -> None:
-        """Worked out once, since each row of a statement asks."""
+        """Compute the properties once, as they are read for each row."""
         self.may_insert = name.startswith(("INSERT", "UPSERT"))
         self.numbers = name.startswith("INSERT")
         self.updates = name.startswith("UPDATE")

@@ -124,5 +124,5 @@ class RowErrorCollector:
 
 
 def status_of(error: Error) -> str:
-    """Kudu's name for what an error says about a row."""
+    """Kudu's name for the status of a row with an error."""
     return next((name for kind, name in _STATUSES if isinstance(error, kind)), "InvalidArgument")

@@ -347,7 +347,7 @@ def _read_decimals(texts: pa.Array, column_type: DataType) -> pa.Array:
 
 
 def _check_decimals(array: pa.Array, column_type: DataType) -> pa.Array:
-    """Refuse decimals of more digits than their type says, which Arrow and an engine may hold."""
+    """Refuse decimals of more digits than their type has; Arrow and engines may hold them."""
     if column_type.kind is not Kind.DECIMAL or len(array) == array.null_count:
         return array
     low: int | Decimal

@@ -88,7 +88,7 @@ class DeltaTracker:
     def view(
         self, bound: SnapshotBound, own: OwnDeltas | None = None, files: DeltaView | None = None
     ) -> DeltaView:
-        """What the deltas come to at a snapshot.
+        """The combined effect of the deltas at a snapshot.
 
         Args:
             own: a transaction's uncommitted changes, which it sees on top.
@@ -103,7 +103,7 @@ class DeltaTracker:
         return DeltaView(parts)
 
     def file_view(self, bound: SnapshotBound) -> DeltaView:
-        """What the deltas on disk alone come to at a snapshot."""
+        """The combined effect of the deltas on disk at a snapshot."""
         return DeltaView([FilePart(file, bound) for file in self._files_for(bound)])
 
     def _files_for(self, bound: SnapshotBound) -> Iterator[DeltaFile]:

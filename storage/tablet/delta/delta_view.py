@@ -116,7 +116,7 @@ class FilePart:
 
 
 class DeltaView:
-    """What a sequence of visible deltas comes to; later parts win over earlier ones.
+    """The combined effect of a sequence of visible deltas; later parts override earlier ones.
 
     `token`: stands for the view in keys of caches, which would otherwise keep its files open.
     """

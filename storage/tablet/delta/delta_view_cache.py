@@ -29,7 +29,7 @@ class DeltaViewCache:
             self._files = before._files
 
     def view(self, bound: SnapshotBound, own: OwnDeltas | None) -> DeltaView:
-        """What the deltas come to at a snapshot; that of "now" is kept until a delta arrives."""
+        """The deltas' combined effect at a snapshot; cached for "now" until a delta arrives."""
         tracker = self._tracker
         # Taken before the newest change is looked at: one that arrives in between must not be
         # counted in the state of a view that leaves it out.
@@ -46,7 +46,7 @@ class DeltaViewCache:
         return now[1]
 
     def _file_view(self, bound: SnapshotBound) -> DeltaView:
-        """What the delta files come to."""
+        """The combined effect of the delta files."""
         if bound <= self._tracker.newest_on_disk:
             return self._tracker.file_view(bound)
         files = self._files

@@ -186,7 +186,7 @@ class DeltaFile:
         column_ids: Collection[int],
         types: Mapping[int, DataType],
     ) -> RowChange | None:
-        """What the deltas of one row that a snapshot needs come to, or None without any.
+        """The combined effect of one row's deltas that a snapshot needs; None without any.
 
         `ordinal`: of the row; `column_ids`: whose cells are wanted.
         """

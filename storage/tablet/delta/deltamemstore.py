@@ -169,7 +169,7 @@ class DeltaMemStore:
         return (DeltaRun(select(deltas, deltas.timestamps < np.uint64(bound))),)
 
     def outcome_of(self, ordinal: int, bound: SnapshotBound) -> RowChange | None:
-        """What the changes of one row below a bound come to, or None when there are none."""
+        """The combined effect of one row's changes below a bound; None when there are none."""
         history = self._rows.get(ordinal)
         batches = [(b, *records) for b in self._batches if (records := _records(b, ordinal, bound))]
         if not batches and history is not None:
@@ -237,7 +237,7 @@ class _Runs:
 
 
 def _ordered(batch: Deltas, order: int) -> Deltas:
-    """A batch with the column that says that all of it came at `order`."""
+    """A batch with a column that has `order` for all of its records."""
     positions = np.arange(len(batch), dtype=np.int64)
     orders = DeltaCells(positions, pa.array(np.full(len(batch), order, np.int64)))
     return replace(batch, cells={**batch.cells, _ORDER: orders})
@@ -262,7 +262,7 @@ def _records(batch: Deltas, ordinal: int, bound: SnapshotBound) -> tuple[int, in
 def _gather(
     batch: Deltas, first: int, stop: int, types: Mapping[int, DataType], newest: NewestCells
 ) -> None:
-    """Add what the records first <= record < stop of one row come to."""
+    """Add the combined effect of the records first <= record < stop of one row."""
     orders = batch.cells[_ORDER].values
     for column_id, column in batch.cells.items():
         position = last_position(column.positions, first, stop)

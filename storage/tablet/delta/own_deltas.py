@@ -56,7 +56,7 @@ class OwnDeltas:
         return parts
 
     def row_changes(self, ordinal: int, column_ids: Sequence[int]) -> Sequence[RowChange]:
-        """What the changes of one row come to, in their order.
+        """The combined effect of one row's changes, one for each layer, in their order.
 
         `ordinal`: of the row; `column_ids`: whose cells are wanted; others may come too.
         """

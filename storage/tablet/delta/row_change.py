@@ -19,7 +19,7 @@ from pykudu_sql.storage.tablet.delta.delta_store import DeltaCells, DeltaKind, D
 
 @dataclass(frozen=True, slots=True)
 class RowChange:
-    """One change of one row, or what several come to.
+    """One change of one row, or the combined effect of several.
 
     Attributes:
         timestamp: hybrid time, of the last where it stands for several.
@@ -82,7 +82,7 @@ def outcome_of(
     column_ids: Collection[int],
     types: Mapping[int, DataType],
 ) -> RowChange | None:
-    """What the records first <= record < stop of one row come to, or None when there are none.
+    """The combined effect of the records first <= record < stop of a row; None without any.
 
     Args:
         deltas: that hold them, in REDO or UNDO order.

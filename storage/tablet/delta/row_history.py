@@ -41,7 +41,7 @@ class NewestCells:
             self._decision = (order, kind)
 
     def outcome(self) -> RowChange | None:
-        """The one change that all come to, None when there was none."""
+        """The combined effect of all changes, None when there was none."""
         if self.timestamp < 0:
             return None
         cells = {column_id: cell for column_id, (_, cell) in self._cells.items()}
@@ -51,7 +51,7 @@ class NewestCells:
 class RowHistory:
     """The single changes of one row, which arrive in the order of their times.
 
-    `outcome`: the one change that all come to.
+    `outcome`: the combined effect of all.
     """
 
     __slots__ = ("_changes", "_decisions", "outcome")
@@ -79,7 +79,7 @@ class RowHistory:
             self._decisions.append(change)
 
     def gather(self, bound: SnapshotBound, newest: NewestCells) -> None:
-        """Add what the changes below a bound come to."""
+        """Add the combined effect of the changes below a bound."""
         below: int = bound
         stop = bisect_left(self._changes, below, key=_time)
         if not stop:

@@ -49,7 +49,7 @@ _SLICE_ROWS = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class CompactionResult:
-    """What a compaction came to.
+    """The result of a compaction.
 
     `rows_in`, `rows_out`: rows, ghosts included; `rowsets_in`, `rowsets_out`: rowsets.
     """

@@ -194,7 +194,7 @@ def _with_older(tablet: Tablet, undo: Deltas, older: Sequence[DeltaFile], mark: 
 
 
 def _retained(tablet: Tablet, deltas: Deltas) -> Deltas:
-    """Deltas of the columns that some snapshot may still ask for."""
+    """Deltas of the columns that some snapshot may still read."""
     retained = {column.id for column in tablet.retained_columns()}
     return without_columns(deltas, set(deltas.cells) - retained)
 

@@ -25,7 +25,7 @@ from pykudu_sql.storage.tablet.rowset.tablet_scanner import ordinals_between
 
 
 class BaseColumns:
-    """A `RowSource` over a CFileSet and what its deltas come to."""
+    """A `RowSource` over a CFileSet with its deltas applied."""
 
     def __init__(
         self,

@@ -141,7 +141,7 @@ class CFileSet:
         return reader
 
     def entry(self, column_id: int) -> CFileEntry | None:
-        """What the footer says of the newest CFile of a column, whose index is not read for that.
+        """The footer's entry of the newest CFile of a column; its index is not read.
 
         Raises CorruptionError: the footer is not what was written.
         """
@@ -155,7 +155,7 @@ class CFileSet:
         return self.container
 
     def excludes(self, leaf: Leaf) -> bool:
-        """Whether a skip index excludes that a base cell meets a comparison.
+        """Whether a skip index excludes that any base cell satisfies a comparison.
 
         Raises CorruptionError: the index is not what was written.
         """

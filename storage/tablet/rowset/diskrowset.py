@@ -78,7 +78,7 @@ class DiskRowSet:
         return self.base.find(keys)
 
     def view(self, bound: SnapshotBound, own: OwnDeltas | None) -> DeltaView:
-        """What the deltas come to at a snapshot; that of "now" is kept until a delta arrives."""
+        """The deltas' combined effect at a snapshot; cached for "now" until a delta arrives."""
         return self.views.view(bound, own)
 
     def read_row(
@@ -159,7 +159,7 @@ class DiskRowSet:
     def ranges_of(
         self, row_filter: RowFilter | None, view: DeltaView, stats: ScanStats | None = None
     ) -> list[Range]:
-        """Ordinal ranges that a filter can match, by what `ranges` asks and by keys."""
+        """Ordinal ranges that a filter can match, by `ranges` and by keys."""
         if row_filter is None:
             return [(0, self.meta.rows)]
         ranges = self.ranges(row_filter.predicate, view, stats)

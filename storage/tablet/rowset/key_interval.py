@@ -110,7 +110,7 @@ def total_width(intervals: Sequence[KeyInterval]) -> float:
 
 
 def average_height(intervals: Sequence[KeyInterval]) -> float:
-    """How many rowsets a look-up of a random key has to ask (Kudu's `average_diskrowset_height`).
+    """How many rowsets a random key lies in, on average (Kudu's `average_diskrowset_height`).
 
     1 is ideal, 0 is that of a tablet without rowsets. Where every rowset holds one key only, it is
     the number of rowsets to a key.

@@ -191,7 +191,7 @@ class MemRowSet:
         return None if cells is None else tuple(cells)
 
     def view(self, bound: SnapshotBound, own: OwnDeltas | None) -> DeltaView:
-        """What the mutations come to at a snapshot."""
+        """The combined effect of the mutations at a snapshot."""
         parts: list[DeltaPart] = []
         if len(self.deltas) and self.deltas.min_timestamp < bound:
             parts.append(StorePart(self.deltas, bound))
@@ -286,7 +286,7 @@ class MemRowSet:
         return self._key_order().whole().below(self.row_count(bound))
 
     def _key_order(self) -> KeyOrder:
-        """The order of the keys, made for the first who asks: most transactions' rows need none."""
+        """The order of the keys, made at the first use: most transactions' rows need none."""
         order = self._order
         if order is None:
             order = self._order = KeyOrder(self._ordinals, self._segments, self._key_encoder)

@@ -145,7 +145,7 @@ Segment = RowSegment | BatchSegment
 
 
 class SegmentColumns:
-    """A `RowSource` over the first rows of a segment and what their mutations come to."""
+    """A `RowSource` over the first rows of a segment with their mutations applied."""
 
     def __init__(self, segment: Segment, stop: int, view: DeltaView) -> None:
         """Nothing is read yet.

@@ -100,7 +100,7 @@ class RowSet(Protocol):
         """
 
     def view(self, bound: SnapshotBound, own: OwnDeltas | None) -> DeltaView:
-        """What the rowset's deltas come to at a snapshot."""
+        """The combined effect of the rowset's deltas at a snapshot."""
 
     def changed_since(self, bound: SnapshotBound) -> npt.NDArray[np.bool_] | None:
         """Rows with a commit at or after a bound; None when there are none."""

@@ -41,7 +41,7 @@ class RowSetTree:
         return self.overlapping(key, key)
 
     def overlapping(self, low: bytes, high: bytes) -> Iterator[DiskRowSet]:
-        """The rowsets whose interval meets [low, high]."""
+        """The rowsets whose interval overlaps [low, high]."""
         index = bisect_right(self._lows, high)
         while index and self._highest[index - 1] >= low:
             index -= 1

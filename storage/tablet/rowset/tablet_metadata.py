@@ -202,7 +202,7 @@ class TabletEdit:
 
 @dataclass(frozen=True, slots=True)
 class TabletMetadata:
-    """All that the manifest says of a tablet.
+    """The manifest's state of a tablet.
 
     Attributes:
         rowsets: by id.

@@ -115,7 +115,7 @@ def decide(
 def misfit(
     tablet: Tablet, table_name: str, operation: KeyedOperations | KeyedRow, key: bytes, alive: bool
 ) -> IntegrityError:
-    """The error that says why a row cannot be done.
+    """The error for an operation that the row's state does not allow.
 
     `operation`: that the row is of; `key`: of the row, encoded; `alive`: whether the key exists.
     """

@@ -130,7 +130,7 @@ class PendingWrites:
         return self._check_among(self.rowsets, batch)
 
     def check_sorted(self, batch: KeyedOperations) -> Located:
-        """`check` for keys that ascend: rowsets of other keys are not asked."""
+        """`check` for keys that ascend: rowsets of other keys are not probed."""
         low, high = batch.keys.min_key(), batch.keys.max_key()
         near = self._components.overlapping(low, high)
         return self._check_among((self._inserts, *self.staged, *near), batch)
@@ -144,7 +144,7 @@ class PendingWrites:
         return located
 
     def misfit(self, batch: KeyedOperations, position: int, alive: bool) -> IntegrityError:
-        """The error that says why a row of a batch does not fit, given whether its key exists."""
+        """The error for a row of a batch that its operation does not fit; `alive`: it exists."""
         return misfit(self.tablet, self._table, batch, batch.keys.at(position), alive)
 
     def write(self, batch: KeyedOperations, located: Located) -> int:
