@@ -1,4 +1,4 @@
-"""Syntax nodes of our own grammar: what DDL says before names and values are looked up.
+"""Syntax nodes of our own grammar: DDL before names and values are looked up.
 
 Each node prints itself back as the SQL it was parsed from, up to spaces and spelling of keywords.
 """

@@ -32,7 +32,7 @@ class LogicalQuery:
         predicates: what is pushed to each mention of a table.
         equalities: of columns of two mentions, by which one may narrow the other.
         limit: how far the one table must be read; None for all of it.
-        summary: what each column says of the one table; nothing if one says something else.
+        summary: what each column summarizes of the one table; nothing if one is no summary.
         types: of its expressions; None before somebody may ask for them.
         scans: of the tables, in the order of their names.
         scan_names: the scan of each mention.

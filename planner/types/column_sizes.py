@@ -2,7 +2,7 @@
 
 A column of a table has the size of a cell, and so has one whose type has values of few bytes. A
 computed column has at most the size of what it shows; not so in a recursive query, where the first
-SELECT tells the types of all rows and the values of the first.
+SELECT determines the types of all rows and the values of the first.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Whether an expression of a bound query may be NULL, as far as the catalog and the joins tell.
+"""Whether an expression of a bound query may be NULL, by the catalog and the joins.
 
 Cautious: what is not known never to be NULL may be.
 """

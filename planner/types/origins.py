@@ -14,7 +14,7 @@ _BOUND_BY_NAME = (exp.Column, exp.Identifier)
 _WHOLE = (exp.Query, exp.Placeholder, exp.Predicate, exp.Connector, exp.Not)
 
 
-# Those of which `alternatives` tells something.
+# Those whose results `alternatives` lists.
 ALTERNATING = (
     *(exp.Case, exp.If, exp.Nvl2, exp.Coalesce, exp.Greatest, exp.Least, exp.Array),
     *(exp.Lag, exp.Lead),

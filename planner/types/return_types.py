@@ -85,7 +85,7 @@ def return_type(call: exp.Func, type_of: Callable[[exp.Expr], str | None]) -> st
 
     Args:
         call: of it.
-        type_of: tells the type of an argument.
+        type_of: gives the type of an argument.
     """
     names = function_names(call)
     fixed = next((RETURN_TYPES[name] for name in names if name in RETURN_TYPES), None)

@@ -7,7 +7,7 @@ Measured reasons for what is done here:
 - PREPARE over registered Arrow data answers with stale rows. Statements are kept parsed instead,
   and bind anew each time.
 - Joins over streams of unknown length are planned badly. What is no whole `pa.Table` is therefore
-  registered as a stream that tells its length (`sized_stream`).
+  registered as a stream with its row count (`sized_stream`).
 """
 
 import threading

@@ -104,7 +104,7 @@ _BEYOND_TIME = re.compile(
     r"|could not convert timestamp",
     re.IGNORECASE,
 )
-# Rules on windows, which the engine's parser and its binder tell.
+# Rules on windows, broken ones of which the engine's parser or binder reports.
 _NO_WINDOW = re.compile(r'window "(.*)" does not exist', re.DOTALL)
 _WINDOWS = re.compile(
     r"(?:at least one )?window functions? |.* clause cannot contain window functions"

@@ -1,4 +1,4 @@
-"""Streams that tell DuckDB how many rows they have, as `pa.Table`s of which it reads four members.
+"""Streams whose row count DuckDB knows, as `pa.Table`s of which it reads four members.
 
 Joins over streams of unknown length come out up to forty times slower, for DuckDB plans with one
 row. Of a `pa.Table` it asks `len` and `__arrow_c_schema__` while it binds, and `select` and

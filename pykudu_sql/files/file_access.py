@@ -51,7 +51,7 @@ class FileAccess:
         if os.path.lexists(named):
             names = [named] if not os.path.isdir(self._checked(named, pattern)) else _below(named)
         else:
-            # Of places that may not be read it is not told what is there.
+            # The message does not disclose what exists where nothing may be read.
             self._checked(_root(named), pattern)
             names = sorted(glob.glob(named, recursive=True))
         paths = [self._checked(name, name) for name in names]

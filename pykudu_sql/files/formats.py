@@ -1,4 +1,4 @@
-"""Formats of files and how they are packed, by their names or by what a statement says."""
+"""Formats of files and their compression, by their names or a statement's options."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

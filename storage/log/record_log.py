@@ -154,8 +154,8 @@ def check_identity(
     """Refuse a file that is a valid log but not the one that belongs there.
 
     Args:
-        identity: what its header says.
-        kind, number: what its place says.
+        identity: in its header.
+        kind, number: by its path.
         database_id: the database it must belong to, or None where that is not known yet.
 
     Raises CorruptionError: they differ.

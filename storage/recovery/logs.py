@@ -25,7 +25,7 @@ class Logs:
 
     Attributes:
         manifest: the metadata.
-        state: what its edits come to.
+        state: the state that its edits lead to.
         mark: publishes to readers how far both are durable, once it is started.
     """
 

@@ -94,7 +94,7 @@ class Transaction:
         """Facts about all rows of a table, without reading them.
 
         `wanted`: which facts; `bound`: as for `table_scan`. Returns the facts in order, None when
-        metadata do not tell them all exactly.
+        metadata do not have them all exactly.
         """
         return summarize(self.scan(table, ScanSpec(()), bound), wanted)
 

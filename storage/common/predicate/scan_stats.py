@@ -20,7 +20,7 @@ class ScanStats:
         blocks: of the columns wanted, in the rowsets that were read.
         blocks_skipped: of them not looked at, since no row in them can match or did match.
         blocks_decoded: blocks that were decoded, as no cache had them.
-        bytes_decoded: what these came to in memory.
+        bytes_decoded: the size of these in memory.
         deltas_applied: deltas of the rowsets read that the snapshot needs.
         rows_scanned: rows that the predicate was evaluated on, or all that were read without one.
         rows_returned: rows that the scan gave.

@@ -1,4 +1,4 @@
-"""Changes of flushed rows: in memory, in files, in order, and what they come to.
+"""Changes of flushed rows: in memory, in files, in order, and their combined effect.
 
 Kudu's DeltaStore, DeltaMemStore, DeltaFile, DeltaTracker and DeltaApplier.
 """

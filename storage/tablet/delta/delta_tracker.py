@@ -1,4 +1,4 @@
-"""The delta tracker: all deltas of one DiskRowSet, and what they come to at a snapshot.
+"""The delta tracker: all deltas of one DiskRowSet, and their combined effect at a snapshot.
 
 Kudu's `tablet/delta_tracker.h`. From oldest to newest a rowset has UNDO files, its base image,
 REDO files, perhaps a DeltaMemStore on its way to disk, and the live DeltaMemStore. The list is an

@@ -1,4 +1,4 @@
-"""One row's deltas, and the single change that a run of them comes to.
+"""One row's deltas, and the single change that is their combined effect.
 
 The rows of a batch of deltas are sorted, so what one row's records come to is found by binary
 search, column by column: however often the row changed, only the last record of each column is

@@ -1,4 +1,4 @@
-"""Publication: how rowsets that a flush or a merging compaction wrote come to exist.
+"""Publication: how rowsets that a flush or a merging compaction wrote become part of a tablet.
 
 Commits go on while rowsets are written, and while their files are published. What they change goes
 to stores in memory of which a part is on disk by then. So what came since the last look is written

@@ -40,7 +40,7 @@ class BaseColumns:
 
         Args:
             base: the base image.
-            view: what the deltas come to.
+            view: the combined effect of the deltas.
             is_cached: the view is the cached one, which other scans share.
             cache_blocks: what is decoded is kept for other scans.
         """

@@ -153,7 +153,7 @@ class SegmentColumns:
         Args:
             segment: of the rows.
             stop: the ordinal behind the last row that is seen.
-            view: what the mutations come to.
+            view: the combined effect of the mutations.
         """
         self._segment = segment
         self._stop = stop
@@ -189,7 +189,7 @@ class PickedRows:
         Args:
             segments: all of the MemRowSet that a snapshot sees a row of.
             ordinals: of the rows, distinct, int64[n].
-            view: what the mutations come to.
+            view: the combined effect of the mutations.
         """
         self._segments = segments
         self._starts = np.array([segment.start for segment in segments], np.int64)
