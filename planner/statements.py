@@ -152,18 +152,20 @@ def _truncate(tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def _create_table(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`CREATE [EXTERNAL] TABLE`, and whatever else is not offered behind CREATE."""
+    """`CREATE [OR REPLACE | EXTERNAL] TABLE`, and whatever else is not offered behind CREATE."""
     from pykudu_sql.planner.parse.unsupported import refuse_unsupported_statement
 
     refuse_unsupported_statement(tokens)
     tokens.expect("CREATE")
+    replaces = tokens.accept("OR", "REPLACE")
     tokens.accept("EXTERNAL")
     if not tokens.accept("TABLE"):
         raise tokens.error("TABLE")
     from pykudu_sql.planner.ddl.ddl import plan_create_table
     from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_create_table
 
-    return plan_create_table(parse_create_table(tokens), tokens.text, context)
+    node = parse_create_table(tokens, replaces=replaces)
+    return plan_create_table(node, tokens.text, context)
 
 
 def _alter_table(tokens: TokenStream, context: PlanContext) -> Plan:
@@ -220,7 +222,10 @@ _TABLES = (
     StatementEntry(("TRUNCATE",), _truncate, ("TRUNCATE TABLE",)),
     StatementEntry(("COPY",), _copy, ("COPY",)),
     StatementEntry(("CREATE",), _create_table, ("CREATE TABLE",)),
-    StatementEntry(("CREATE", "OR", "REPLACE", "TABLE"), _create_table),
+    StatementEntry(
+        ("CREATE", "OR", "REPLACE", "TABLE"), _create_table, ("CREATE OR REPLACE TABLE",)
+    ),
+    StatementEntry(("CREATE", "OR", "REPLACE", "EXTERNAL", "TABLE"), _create_table),
     StatementEntry(("ALTER",), _alter_table, ("ALTER TABLE",)),
     StatementEntry(("PREPARE",), _prepare, ("PREPARE",)),
     StatementEntry(("EXPLAIN",), _explain, ("EXPLAIN", "EXPLAIN ANALYZE")),

@@ -141,6 +141,10 @@ class UndefinedObjectError(ProgrammingError, sqlstate="42704"):
     """No such snapshot, savepoint, index or part of a database."""
 
 
+class DependentObjectsError(ProgrammingError, sqlstate="2BP01"):
+    """A table that RESTRICT does not let go, since views read it."""
+
+
 class InvalidSchemaError(ProgrammingError, sqlstate="42P16"):
     """A table definition or a change of it that breaks a rule of the storage."""
 

@@ -193,9 +193,9 @@ class OpenStore(ABC):
         table = new_table(name, schema, partition_schema, comment, properties)
         return self.definitions.create_table(table)
 
-    def drop_table(self, name: str) -> None:
+    def drop_table(self, name: str, views: Sequence[str] = ()) -> None:
         """Drop a table; see `Definitions.drop_table`."""
-        self.definitions.drop_table(name)
+        self.definitions.drop_table(name, views)
 
     def alter_table(self, name: str, steps: Sequence[AlterStep]) -> TableInfo:
         """Change a table, all steps or none; see `Definitions.alter_table`."""

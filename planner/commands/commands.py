@@ -51,7 +51,9 @@ from pykudu_sql.planner.plan.plan import (
     SetOption,
     Vacuum,
 )
+from pykudu_sql.storage.catalog.namespace import listed_views
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
+from pykudu_sql.storage.errors import DependentObjectsError
 
 _WORDS = {"TRUE": True, "ON": True, "FALSE": False, "OFF": False}
 _RESETS = frozenset({"DEFAULT", "NULL"})
@@ -181,7 +183,7 @@ def drop_index(tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def drop_table(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`DROP TABLE [IF EXISTS] t [PURGE]`."""
+    """`DROP TABLE [IF EXISTS] t [PURGE] [CASCADE | RESTRICT]`."""
     tokens.expect("DROP")
     if not tokens.accept("TABLE"):
         raise tokens.error("TABLE")
@@ -189,11 +191,26 @@ def drop_table(tokens: TokenStream, context: PlanContext) -> Plan:
     start_token = tokens.current
     name = tokens.table_name()
     tokens.accept("PURGE")
+    behind = tokens.current
+    cascades = tokens.accept("CASCADE")
+    restricted = not cascades and tokens.accept("RESTRICT")
     tokens.expect_end()
     check_not_system(name, start_token.span)
     if not if_exists:
         existing_table(name, start_token.span, context)
-    return DropTable(context.catalog.full_name(name), if_exists)
+    full = context.catalog.full_name(name)
+    if not cascades and not restricted:
+        return DropTable(full, if_exists)
+    from pykudu_sql.planner.ddl.view_dependencies import dependent_views
+
+    views = dependent_views(context.catalog, full)
+    if views and restricted:
+        raise DependentObjectsError(
+            f"table '{name}' is read by {listed_views(views)}",
+            hint="DROP TABLE .. CASCADE drops them too; without RESTRICT they stay, unreadable",
+            span=behind.span,
+        )
+    return DropTable(full, if_exists, tuple(views))
 
 
 COMMANDS = (

@@ -9,10 +9,18 @@ from pykudu_sql.planner.plan.plan import (
     TransactionAction,
     TransactionControl,
 )
+from pykudu_sql.storage.errors import NotSupportedError
+
+_LEVELS = (
+    ("REPEATABLE", "READ"),
+    ("SNAPSHOT",),
+    ("READ", "COMMITTED"),
+    ("READ", "UNCOMMITTED"),
+)
 
 
 def begin(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`BEGIN [IMMEDIATE | ...] [TRANSACTION]`, `START TRANSACTION`.
+    """`BEGIN [IMMEDIATE | ...] [TRANSACTION] [modes]`, `START TRANSACTION [modes]`.
 
     SQLite's words for when a transaction locks what mean nothing here: nothing is locked.
     """
@@ -20,7 +28,43 @@ def begin(tokens: TokenStream, context: PlanContext) -> Plan:
         tokens.expect("START", "TRANSACTION")
     elif not tokens.accept("DEFERRED") and not tokens.accept("IMMEDIATE"):
         tokens.accept("EXCLUSIVE")
-    return _whole(tokens, TransactionAction.BEGIN)
+    _accept_noise(tokens)
+    read_only = _modes(tokens)
+    tokens.expect_end()
+    return TransactionControl(TransactionAction.BEGIN, read_only)
+
+
+def _modes(tokens: TokenStream) -> bool:
+    """`READ ONLY | READ WRITE | ISOLATION LEVEL .. | [NOT] DEFERRABLE`, commas optional.
+
+    Returns whether it is READ ONLY. Raises NotSupportedError: an isolation level that transactions
+    do not have.
+    """
+    read_only = False
+    while not tokens.at_end():
+        if tokens.accept("READ", "ONLY"):
+            read_only = True
+        elif tokens.accept("READ", "WRITE"):
+            read_only = False
+        elif tokens.accept("ISOLATION", "LEVEL"):
+            _isolation_level(tokens)
+        elif not tokens.accept("DEFERRABLE") and not tokens.accept("NOT", "DEFERRABLE"):
+            raise tokens.error("READ ONLY, READ WRITE, ISOLATION LEVEL")
+        tokens.accept_symbol(",")
+    return read_only
+
+
+def _isolation_level(tokens: TokenStream) -> None:
+    """A level that snapshot isolation fulfils."""
+    token = tokens.current
+    if tokens.accept("SERIALIZABLE"):
+        raise NotSupportedError(
+            "ISOLATION LEVEL SERIALIZABLE is not supported",
+            hint="transactions have SNAPSHOT, which fulfils REPEATABLE READ and those below",
+            span=token.span,
+        )
+    if not any(tokens.accept(*words) for words in _LEVELS):
+        raise tokens.error("REPEATABLE READ, SNAPSHOT, READ COMMITTED, READ UNCOMMITTED")
 
 
 def commit(tokens: TokenStream, context: PlanContext) -> Plan:

@@ -5,7 +5,7 @@ statement fails before anything is touched, with the place in its text. IF [NOT]
 here too: a step that has nothing to do does not reach the plan.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pykudu_sql.planner.bind.named_table import existing_table
@@ -52,6 +52,7 @@ from pykudu_sql.storage.catalog.namespace import database_of
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
 from pykudu_sql.storage.cfile.encoding.type_encodings import SQL_NAMES, resolve_encoding
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.partition.range_bound import range_text
 from pykudu_sql.storage.common.types.schema import (
     DEFAULT_BLOCK_SIZE,
     ColumnSchema,
@@ -97,12 +98,13 @@ def plan_create_table(node: CreateTableSyntax, text: str, context: PlanContext) 
     else:
         if node.columns:
             raise InvalidSchemaError(
-                "CREATE TABLE .. AS takes its columns from the query",
-                hint="write PRIMARY KEY (...) without a list of columns",
+                "CREATE TABLE .. AS takes the types of its columns from the query",
+                hint="write the names of the columns alone, or PRIMARY KEY (...) without them",
                 span=SourceSpan(node.start),
             )
-        query = plan_rows(text, context, node.query_start)
-        columns = result_columns(query, context)
+        query = plan_rows(text[: node.query_end], context, node.query_start)
+        columns = _named(node, result_columns(query, context))
+        query = query if node.with_data else None
     key, unique, notes = _key(node, context)
     try:
         schema = create_schema(columns, key, unique=unique)
@@ -123,7 +125,21 @@ def plan_create_table(node: CreateTableSyntax, text: str, context: PlanContext) 
         query,
         tuple(notes),
         dict(node.properties),
+        node.replaces,
     )
+
+
+def _named(node: CreateTableSyntax, columns: list[ColumnSchema]) -> list[ColumnSchema]:
+    """The columns of a query under the names that the statement gives them."""
+    names = node.column_names
+    if not names:
+        return columns
+    if len(names) != len(columns):
+        raise InvalidSchemaError(
+            f"{len(names)} column names are given for a query of {len(columns)} columns",
+            span=SourceSpan(node.start, len(node.name)),
+        )
+    return [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
 
 
 def plan_alter_table(node: AlterTableSyntax, context: PlanContext) -> AlterTable:
@@ -134,18 +150,34 @@ def plan_alter_table(node: AlterTableSyntax, context: PlanContext) -> AlterTable
     """
     table = existing_table(node.name, SourceSpan(node.start, len(node.name)), context)
     changed, steps = table, []
+    notes: list[str] = []
     for syntax, start in zip(node.steps, node.starts, strict=True):
         try:
             for step in _steps(syntax, changed, context):
                 changed = apply_steps(changed, (step,))
                 steps.append(step)
+            notes += _notes(syntax, changed, context)
         except Error as error:
             if isinstance(error, UndefinedColumnError):
                 error.hint = _near_column(error.message, changed.schema.columns) or error.hint
             if error.span is None:
                 error.span = SourceSpan(start, len(str(syntax)))
             raise
-    return AlterTable(table, tuple(steps), str(node))
+    return AlterTable(table, tuple(steps), str(node), tuple(notes))
+
+
+def _notes(syntax: AlterStepSyntax, table: TableInfo, context: PlanContext) -> Iterator[str]:
+    """What to tell of a step, of the table after it: a range that others stand in the way of."""
+    if not isinstance(syntax, AddRangeSyntax) or not syntax.if_not_exists:
+        return
+    schema, scheme = table.schema, table.partition_schema
+    span = range_partition(syntax.range, schema, scheme, context)
+    if span in scheme.ranges:
+        return
+    columns = [schema.by_id[i] for i in scheme.range_column_ids]
+    for other in filter(span.overlaps, scheme.ranges):
+        text = range_text(columns, other.lower, other.upper)
+        yield f"Range partition {text} overlaps {syntax.range.bounds()}, which was not added."
 
 
 def _near_column(message: str, columns: Sequence[ColumnSchema]) -> str | None:
@@ -174,6 +206,7 @@ def _create_like(node: CreateTableSyntax, name: str, context: PlanContext) -> Cr
         like.partition_schema,
         node.comment,
         properties={**like.properties, **dict(node.properties)},
+        replaces=node.replaces,
     )
 
 
@@ -292,10 +325,8 @@ def _steps(syntax: AlterStepSyntax, table: TableInfo, context: PlanContext) -> l
             return [_alter_column(syntax, schema, context)]
         case AddRangeSyntax(clause, if_not_exists):
             span = range_partition(clause, schema, table.partition_schema, context)
-            existing = {(r.lower, r.upper) for r in table.partition_schema.ranges}
-            return (
-                [] if if_not_exists and (span.lower, span.upper) in existing else [AddRange(span)]
-            )
+            is_there = any(map(span.overlaps, table.partition_schema.ranges))
+            return [] if if_not_exists and is_there else [AddRange(span)]
         case DropRangeSyntax(clause, if_exists):
             span = range_partition(clause, schema, table.partition_schema, context)
             existing = {(r.lower, r.upper) for r in table.partition_schema.ranges}

@@ -6,6 +6,7 @@ add to it: a key anywhere in the column list, several ALTER steps in one stateme
 dimensions are optional.
 """
 
+import re
 from dataclasses import replace
 
 from pykudu_sql.planner.ddl_grammar.partition_parser import parse_partition_by, parse_range
@@ -27,7 +28,9 @@ from pykudu_sql.planner.ddl_grammar.syntax import (
     TableCommentSyntax,
 )
 from pykudu_sql.planner.ddl_grammar.type_parser import type_name
+from pykudu_sql.planner.parse.lexer import tokenize
 from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.storage.common.types.table_properties import OWNER
 from pykudu_sql.storage.errors import NotSupportedError, SourceSpan, SyntaxError
 
 _ATTRIBUTES = frozenset(
@@ -47,6 +50,7 @@ _UNSUPPORTED = {
     "AUTO_INCREMENT": "AUTO_INCREMENT is",
     "AUTOINCREMENT": "AUTOINCREMENT is",
 }
+_WITH_DATA = re.compile(r"\bWITH\s+(?:NO\s+)?DATA[\s;]*\Z", re.IGNORECASE)
 _COUNTER_HINT = "the hidden counter of a NON UNIQUE PRIMARY KEY numbers rows by itself"
 _INSTEAD = {
     "COLLATE": "strings compare by bytes",
@@ -56,23 +60,34 @@ _INSTEAD = {
 }
 
 
-def parse_create_table(tokens: TokenStream) -> CreateTableSyntax:
-    """Parse from behind `CREATE TABLE`; a query behind AS is left for the caller.
+def parse_create_table(tokens: TokenStream, *, replaces: bool = False) -> CreateTableSyntax:
+    """Parse from behind `CREATE [OR REPLACE] TABLE`; a query behind AS is left for the caller.
 
     Raises SyntaxError: it does not follow the grammar; NotSupportedError: a constraint that is not
     offered.
     """
+    token = tokens.current
     exists = tokens.accept("IF", "NOT", "EXISTS")
+    if exists and replaces:
+        raise tokens.error("the name of a table, since OR REPLACE makes it in any case,", token)
     start = tokens.current.start
-    node = CreateTableSyntax(tokens.table_name(), start, exists)
+    node = CreateTableSyntax(tokens.table_name(), start, exists, replaces=replaces)
     if tokens.accept("LIKE"):
         node = replace(node, like=tokens.table_name())
     elif tokens.at_symbol("("):
         node = _column_list(tokens, node)
     while not tokens.at_end():
         if tokens.accept("AS"):
-            return replace(node, query_start=tokens.current.start)
+            return _with_query(tokens, node)
         node = _table_option(tokens, node)
+    if node.column_names:
+        raise tokens.error("a type behind each column, or AS and a query,")
+    if not node.columns and node.like is None and dict(node.properties).get("kudu.table_name"):
+        raise NotSupportedError(
+            "a table cannot be another name of one that there is",
+            hint="CREATE VIEW gives its rows a second name, ALTER TABLE .. RENAME TO a new one",
+            span=SourceSpan(start, len(node.name)),
+        )
     if not node.columns and node.like is None:
         raise tokens.error("a list of columns, or AS and a query,")
     return node
@@ -87,6 +102,8 @@ def parse_alter_table(tokens: TokenStream) -> AlterTableSyntax:
     while not steps or tokens.accept_symbol(","):
         offset = tokens.current.start
         parsed = [_step(tokens)]
+        while isinstance(parsed[0], AlterColumnSyntax) and tokens.current.word in ("SET", "DROP"):
+            parsed.append(_attribute_change(tokens, AlterColumnSyntax(parsed[0].name)))
         if isinstance(parsed[0], RenameColumnSyntax) and tokens.accept("COMMENT"):
             parsed.append(AlterColumnSyntax(parsed[0].new_name, comment=tokens.string()))
         steps.extend(parsed)
@@ -98,12 +115,15 @@ def parse_alter_table(tokens: TokenStream) -> AlterTableSyntax:
 def _column_list(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSyntax:
     tokens.expect_symbol("(")
     columns: list[ColumnDefinition] = []
+    names: list[str] = []
     key = node.key
     while True:
         _refuse_constraint(tokens)
         token = tokens.current
         clause = _key_clause(tokens)
-        if clause is None:
+        if clause is None and tokens.ahead(1).text in (",", ")"):
+            names.append(tokens.name("a column name"))
+        elif clause is None:
             columns.append(_column(tokens))
         elif key is not None:
             raise tokens.error("only one PRIMARY KEY", token)
@@ -111,8 +131,26 @@ def _column_list(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSyn
             key = clause
         if not tokens.accept_symbol(","):
             break
+    if names and columns:
+        raise tokens.error("a type behind each column, or behind none,")
     tokens.expect_symbol(")")
-    return replace(node, columns=tuple(columns), key=key)
+    return replace(node, columns=tuple(columns), column_names=tuple(names), key=key)
+
+
+def _with_query(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSyntax:
+    """The statement with its query, behind which `WITH [NO] DATA` may stand."""
+    text, start = tokens.text, tokens.current.start
+    end, with_data = len(text), True
+    if _WITH_DATA.search(text, start):
+        last = list(tokenize(text, start))[:-1]
+        while last and last[-1].text == ";":
+            last.pop()
+        words = [token.word for token in last[-3:]]
+        if words == ["WITH", "NO", "DATA"]:
+            end, with_data = last[-3].start, False
+        elif words[-2:] == ["WITH", "DATA"]:
+            end = last[-2].start
+    return replace(node, query_start=start, query_end=end, with_data=with_data)
 
 
 def _table_option(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSyntax:
@@ -266,6 +304,10 @@ def _step(tokens: TokenStream) -> AlterStepSyntax:
         return TableCommentSyntax(tokens.string())
     if tokens.accept("SET", "TBLPROPERTIES"):
         return PropertiesSyntax(values=_properties(tokens))
+    if tokens.accept("SET", "OWNER"):
+        if not tokens.accept("USER") and not tokens.accept("ROLE"):
+            raise tokens.error("USER or ROLE")
+        return PropertiesSyntax(values=((OWNER, tokens.name("the owner's name")),))
     if tokens.accept("UNSET", "TBLPROPERTIES"):
         return PropertiesSyntax(unset=_property_names(tokens))
     raise tokens.error("ADD, DROP, RENAME, CHANGE, ALTER or SET")
@@ -313,7 +355,11 @@ def _rename(tokens: TokenStream) -> AlterStepSyntax:
 
 
 def _alter_column(tokens: TokenStream) -> AlterStepSyntax:
-    node = AlterColumnSyntax(tokens.name("a column name"))
+    return _attribute_change(tokens, AlterColumnSyntax(tokens.name("a column name")))
+
+
+def _attribute_change(tokens: TokenStream, node: AlterColumnSyntax) -> AlterStepSyntax:
+    """`SET attribute value` or `DROP attribute`, of which several may follow a column's name."""
     if tokens.accept("DROP", "DEFAULT"):
         return replace(node, drop_default=True)
     if tokens.accept("DROP", "IMMUTABLE"):

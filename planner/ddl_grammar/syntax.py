@@ -174,8 +174,11 @@ class CreateTableSyntax:
     """A CREATE TABLE statement.
 
     Attributes:
+        replaces: whether a table of the name is dropped for it.
         like: the table whose definition is copied, or None.
-        query_start: offset of the query behind AS, or None.
+        query_start, query_end: offsets of the query behind AS, or None.
+        with_data: whether the query's rows go in.
+        column_names: those of the query's columns, if they are given.
     """
 
     name: str
@@ -187,10 +190,15 @@ class CreateTableSyntax:
     comment: str = ""
     like: str | None = None
     query_start: int | None = None
+    query_end: int | None = None
+    with_data: bool = True
+    column_names: tuple[str, ...] = ()
     properties: tuple[tuple[str, str], ...] = ()
+    replaces: bool = False
 
     def __str__(self) -> str:
-        head = f"CREATE TABLE {'IF NOT EXISTS ' if self.if_not_exists else ''}"
+        head = "CREATE OR REPLACE TABLE " if self.replaces else "CREATE TABLE "
+        head += "IF NOT EXISTS " if self.if_not_exists else ""
         head += quoted_full_name(self.name)
         parts = [head]
         if self.like is not None:

@@ -4,11 +4,12 @@ from pykudu_sql.planner.parse.lexer import TokenKind
 from pykudu_sql.planner.parse.token_stream import TokenStream
 
 _SECOND_WORDS = {"DOUBLE": ("PRECISION",), "CHARACTER": ("VARYING",), "CHAR": ("VARYING",)}
-_ZONES = (("WITHOUT", "TIME", "ZONE"), ("WITH", "TIME", "ZONE"))
 
 
 def type_name(tokens: TokenStream) -> str:
     """A type as written: `INT`, `DECIMAL(10,2)`, `CHARACTER VARYING(20)`, `TIMESTAMP(6)`.
+
+    What has no zone is not said to have none.
 
     Raises SyntaxError: something else comes next.
     """
@@ -25,7 +26,7 @@ def type_name(tokens: TokenStream) -> str:
         tokens.expect_symbol(")")
         text += f"({','.join(sizes)})"
     if text.startswith("TIMESTAMP"):
-        for words in _ZONES:
-            if tokens.accept(*words):
-                text += f" {' '.join(words)}"
+        if tokens.accept("WITH", "TIME", "ZONE"):
+            return "TIMESTAMP WITH TIME ZONE"
+        tokens.accept("WITHOUT", "TIME", "ZONE")
     return text

@@ -195,7 +195,7 @@ def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
         case CopyTo():
             return _tree(f"COPY TO '{plan.target}'", _query(plan.query, facts))
         case CreateTable() if plan.query is not None:
-            return _tree(f"CREATE TABLE {plan.name}", _query(plan.query, facts))
+            return _tree(f"{plan.words} {plan.name}", _query(plan.query, facts))
         case ExecutePrepared():
             return [f"EXECUTE {plan.name}"]
     return [plan.headline]

@@ -106,9 +106,7 @@ def refuse_unsupported_statement(tokens: TokenStream) -> None:
     `tokens`: at the statement's first word. Raises NotSupportedError: it is one of those.
     """
     first, second = tokens.current, tokens.ahead(1)
-    if tokens.at("CREATE", "OR", "REPLACE", "TABLE"):
-        what, hint = "CREATE OR REPLACE TABLE", "write DROP TABLE IF EXISTS t, then CREATE TABLE t"
-    elif first.word == "CREATE" and second.word in _CREATED:
+    if first.word == "CREATE" and second.word in _CREATED:
         what, hint = f"CREATE {second.word}", _CREATED[second.word]
     elif first.word in _HEADS:
         what, hint = first.word, _HEADS[first.word]

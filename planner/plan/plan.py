@@ -54,6 +54,7 @@ from pykudu_sql.planner.plan.write_plans import (
 )
 from pykudu_sql.storage.catalog.alter import AlterStep
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.namespace import ViewInfo
 from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import Schema
@@ -88,6 +89,7 @@ class CreateTable(Command):
 
     Attributes:
         query: its columns are the schema's visible columns, in order.
+        replaces: whether a table of the name is dropped for it, at the same moment.
         notes: things worth telling the user, such as a key that was promoted.
     """
 
@@ -99,32 +101,44 @@ class CreateTable(Command):
     query: Query | None = None
     notes: tuple[str, ...] = ()
     properties: Properties = field(default_factory=dict)
+    replaces: bool = False
 
     @property
     def headline(self) -> str:
         """Its first line in EXPLAIN."""
         tablets = len(self.partition_schema.partitions())
-        return f"CREATE TABLE {self.name}: {tablets} tablet{'' if tablets == 1 else 's'}"
+        return f"{self.words} {self.name}: {tablets} tablet{'' if tablets == 1 else 's'}"
+
+    @property
+    def words(self) -> str:
+        """The words that the statement begins with."""
+        return "CREATE OR REPLACE TABLE" if self.replaces else "CREATE TABLE"
 
 
 @dataclass(frozen=True, slots=True)
 class DropTable(Command, headline="DROP TABLE {0.name}"):
-    """DROP TABLE; with `if_exists` a missing table is no error."""
+    """DROP TABLE; with `if_exists` a missing table is no error.
+
+    `views`: those that read it, which are dropped with it.
+    """
 
     name: str
     if_exists: bool = False
+    views: tuple[ViewInfo, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class AlterTable(Command):
     """All steps of one statement that changes a table, atomic, and how it is written.
 
-    There are no steps when IF [NOT] EXISTS left none.
+    There are no steps when IF [NOT] EXISTS left none. `notes`: things worth telling the user, such
+    as a partition that overlaps one that was not added.
     """
 
     table: TableInfo
     steps: tuple[AlterStep, ...]
     statement: str
+    notes: tuple[str, ...] = ()
 
     @property
     def headline(self) -> str:

@@ -16,9 +16,10 @@ class TransactionAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TransactionControl(Command, headline="{0.action}", cacheable=True):
-    """BEGIN, COMMIT or ROLLBACK."""
+    """BEGIN, COMMIT or ROLLBACK; `read_only`: whether the transaction that begins only reads."""
 
     action: TransactionAction
+    read_only: bool = False
 
 
 class SavepointAction(StrEnum):

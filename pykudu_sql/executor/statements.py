@@ -94,8 +94,9 @@ def _set(state: SessionState, plan: SetOption) -> Outcome:
 def _control(state: SessionState, plan: TransactionControl) -> Outcome:
     transactions, action = state.transactions, plan.action
     if action is TransactionAction.BEGIN:
-        transactions.begin()
-        return Outcome(message="A transaction has begun.")
+        transactions.begin(read_only=plan.read_only)
+        which = "read-only transaction" if plan.read_only else "transaction"
+        return Outcome(message=f"A {which} has begun.")
     was_open = transactions.is_open
     if action is TransactionAction.COMMIT:
         transactions.commit()

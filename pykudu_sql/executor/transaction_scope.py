@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pykudu_sql.retry_queue import RetryQueue
 from pykudu_sql.storage.errors import (
     OperationalError,
+    ReadOnlyError,
     SerializationError,
     TableChangedError,
     UndefinedObjectError,
@@ -48,8 +49,8 @@ class TransactionScope:
     """Runs statements in the right transaction. Used by one thread at a time."""
 
     __slots__ = (
-        "_autocommit", "_begin", "_begun", "_checkpoint", "_current", "_durable", "_retry_queue",
-        "_savepoints",
+        "_autocommit", "_begin", "_begun", "_checkpoint", "_current", "_durable", "_read_only",
+        "_retry_queue", "_savepoints",
     )  # fmt: skip
 
     def __init__(
@@ -78,6 +79,7 @@ class TransactionScope:
         self._autocommit = autocommit
         self._current: Transaction | None = None
         self._begun = False
+        self._read_only = False
         self._savepoints: list[_Named] = []
 
     @property
@@ -106,8 +108,11 @@ class TransactionScope:
         """Whether the next statement is a transaction of its own."""
         return self._autocommit and self._current is None
 
-    def begin(self) -> None:
-        """BEGIN. Raises OperationalError: a transaction is open already."""
+    def begin(self, *, read_only: bool = False) -> None:
+        """BEGIN; in a read-only transaction statements that write are refused.
+
+        Raises OperationalError: a transaction is open already.
+        """
         if self._current is not None:
             raise OperationalError(
                 "a transaction is open already",
@@ -116,6 +121,7 @@ class TransactionScope:
             )
         self._current = self._begin()
         self._begun = True
+        self._read_only = read_only
 
     def commit(self) -> None:
         """Commit the open transaction, if there is one.
@@ -137,7 +143,7 @@ class TransactionScope:
     def _leave(self) -> "Transaction | None":
         """The transaction that was open; none is from here on."""
         current, self._current = self._current, None
-        self._begun = False
+        self._begun = self._read_only = False
         self._savepoints = []
         return current
 
@@ -213,7 +219,8 @@ class TransactionScope:
         """Run a writing statement.
 
         `action`: writes in a transaction, all or nothing; may be called again after a race. Raises
-        SerializationError: it lost every race; TableChangedError: it lost one against a change of
+        SerializationError: it lost every race; ReadOnlyError: the open transaction only reads;
+        TableChangedError: it lost one against a change of
         its table, for which it has to be planned anew; QueryCancelledError: it was cancelled;
         Error: whatever `action` raised; nothing of it was done.
         """
@@ -221,6 +228,10 @@ class TransactionScope:
             if self._autocommit:
                 return self.write_alone(action)
             self._current = self._begin()
+        if self._read_only:
+            raise ReadOnlyError(
+                "the transaction was begun READ ONLY", hint="COMMIT, then BEGIN without READ ONLY"
+            )
         current = self._current
         saved = current.savepoint()
         try:

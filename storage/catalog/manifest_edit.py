@@ -199,6 +199,8 @@ def check_form(edit: Mapping[str, Any]) -> None:
     op = edit.get("op")
     if "durable" in edit and not _DURABLE(edit["durable"]):
         raise ValueError("the member 'durable' of an edit is malformed")
+    if "replaced" in edit and not _list_of(_UUIDS)(edit["replaced"]):
+        raise ValueError("the member 'replaced' of an edit is malformed")
     if "done" in edit and not _object(_DONE)(edit["done"]):
         raise ValueError("the member 'done' of an edit is malformed")
     for name, shape in _EDITS.get(op, {}).items() if isinstance(op, str) else ():

@@ -7,7 +7,7 @@ views and databases of t. Kudu has no views, and a database is a prefix of a tab
 """
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -92,6 +92,12 @@ class ViewInfo:
             seen.add(column.name)
         if not self.columns:
             raise InvalidSchemaError(f"view '{self.name}' has no columns")
+
+
+def listed_views(views: Sequence[ViewInfo]) -> str:
+    """Views for a message: `view 'a'`, `views 'a', 'b'`."""
+    names = ", ".join(f"'{view.name}'" for view in views)
+    return f"view{'' if len(views) == 1 else 's'} {names}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ Edits are JSON objects. `op` says which:
                    of that time, with record `sequence` of the log, or 0 for none; a member `done`
                    holds what an edit of that op would
     create         ts, sequence, tables, tablets: tables that a commit makes, and its rows: what an
-                   edit `table` for each and an edit `tablets`, all of that time, would say
+                   edit `table` for each and an edit `tablets`, all of that time, would say; a
+                   member `replaced` has ids of tables that are dropped at that time, before
     log            after: the write-ahead log is needed only beyond this record
     forget         marks, sequence: states of tables (by id) that ended before these bounds are
                    gone, and so are tablets that are in no other; the log held records of them up
@@ -27,7 +28,7 @@ Edits are JSON objects. `op` says which:
     database       history_max_age: seconds that history is kept, -1 for ever, null for the default
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -132,15 +133,16 @@ class StoreState:
             case "drop_object":
                 self.history = self.history.add(ObjectEvent(edit["ts"], edit["object"], None))
             case "drop_all":
+                history = self.history
                 for table_id in edit["tables"]:
-                    self.history = self.history.add(TableEvent(edit["ts"], table_id, None))
+                    history = history.add(TableEvent(edit["ts"], table_id, None))
                 for object_id in edit["objects"]:
-                    self.history = self.history.add(ObjectEvent(edit["ts"], object_id, None))
+                    history = history.add(ObjectEvent(edit["ts"], object_id, None))
+                self.history = history
             case "tablets":
                 self._fold_tablets(edit)
             case "create":
-                for value in edit["tables"]:
-                    self._fold_table(edit["ts"], value)
+                self._fold_created(edit["ts"], edit["tables"], edit.get("replaced", ()))
                 self._fold_tablets(edit)
             case "log":
                 self._fold_log(edit["after"])
@@ -167,9 +169,22 @@ class StoreState:
                 raise CorruptionError(f"the manifest has an edit of unknown kind {other!r}")
 
     def _fold_table(self, timestamp: Timestamp, value: Mapping[str, Any]) -> None:
-        table = TableInfo.from_json(value)
-        check_table(table)
-        self.history = self.history.add(TableEvent(timestamp, table.id, table))
+        self._fold_created(timestamp, [value], ())
+
+    def _fold_created(
+        self,
+        timestamp: Timestamp,
+        values: Sequence[Mapping[str, Any]],
+        replaced: Iterable[str],
+    ) -> None:
+        """Tables from a moment on, in the place of others; nobody sees the catalog in between."""
+        history = self.history
+        for table_id in replaced:
+            history = history.add(TableEvent(timestamp, table_id, None))
+        for table in map(TableInfo.from_json, values):
+            check_table(table)
+            history = history.add(TableEvent(timestamp, table.id, table))
+        self.history = history
 
     def _fold_object(self, timestamp: Timestamp, item: NamedObject) -> None:
         item.check()

@@ -15,6 +15,7 @@ def commit_edit(
     tablets: Sequence[TabletEdit],
     batch: WriterBatch | None,
     new_tables: Sequence[TableInfo],
+    replaced: Sequence[str],
 ) -> dict[str, Any]:
     """What the manifest records of such a commit.
 
@@ -23,6 +24,7 @@ def commit_edit(
         tablets: their rowsets that the commit brings.
         batch: that it notes as done.
         new_tables: that are there from the commit on.
+        replaced: ids of tables that are dropped at that moment.
     """
     edit: dict[str, Any] = {
         "op": "create" if new_tables else "tablets",
@@ -32,6 +34,8 @@ def commit_edit(
     }
     if new_tables:
         edit["tables"] = [table.to_json() for table in new_tables]
+    if replaced:
+        edit["replaced"] = list(replaced)
     if batch is not None:
         edit["done"] = batch.to_json()
     return edit

@@ -25,6 +25,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -290,6 +291,7 @@ class Committer:
         pending: Sequence[PendingWrites],
         batch: WriterBatch | None = None,
         new_tables: Sequence[TableInfo] = (),
+        replaced: Sequence[str] = (),
     ) -> AppliedCommit:
         """Log and apply the writes of one transaction to any number of tablets, all or nothing.
 
@@ -299,6 +301,7 @@ class Committer:
             pending: the writes, one entry a tablet.
             batch: to be noted as done, with the commit or not at all.
             new_tables: that are there from the commit on.
+            replaced: ids of tables that these take the place of.
 
         Raises SerializationError: another commit changed one of the keys first; ReadOnlyError: the
         database was opened so; DiskError: they could not be logged; nothing was changed;
@@ -307,7 +310,11 @@ class Committer:
         self.check_writable()
         moved = [rebased(writes, EVERYTHING, self.counters) for writes in pending]
         timestamp = self.clock.now()
-        return AppliedCommit(timestamp, self._apply(moved, timestamp, batch, new_tables))
+        edit = partial(
+            commit_edit, timestamp, batch=batch, new_tables=new_tables, replaced=replaced
+        )
+        noted = batch is not None or bool(new_tables)
+        return AppliedCommit(timestamp, self._apply(moved, timestamp, noted, edit))
 
     def apply_one(
         self,
@@ -360,10 +367,15 @@ class Committer:
         self,
         pending: Sequence[PendingWrites],
         timestamp: Timestamp,
-        batch: WriterBatch | None,
-        new_tables: Sequence[TableInfo],
+        noted: bool,
+        edit: Callable[[int, Sequence[TabletEdit]], dict[str, Any]],
     ) -> int:
-        noted = batch is not None or bool(new_tables)
+        """Log and apply writes.
+
+        Args:
+            noted: whether the manifest is to name the commit even if it brings no files.
+            edit: of the manifest, for the number of the record in the log and what tablets get.
+        """
         staged = noted or any(writes.files for writes in pending)
         edits = [writes.publish(timestamp) for writes in pending if writes.files]
         resolved = [writes.resolve() for writes in pending]
@@ -374,7 +386,7 @@ class Committer:
                 sequence = self._log.append(encode_commit(CommitRecord(timestamp, staged, rows)))
         if staged:
             self.sync()
-            self.record(commit_edit(timestamp, sequence, edits, batch, new_tables))
+            self.record(edit(sequence, edits))
         elif not rows:
             self._reserve_through(timestamp)  # it changes nothing and is not written down
         self.mvcc.assign(timestamp)

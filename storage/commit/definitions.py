@@ -5,7 +5,7 @@ after a sync of the log: it is atomic and durable, no commit of an earlier time 
 read AS OF an earlier moment does not see it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -19,6 +19,7 @@ from pykudu_sql.storage.commit.committer import Committer
 from pykudu_sql.storage.commit.history import History
 from pykudu_sql.storage.commit.new_table import NewTable
 from pykudu_sql.storage.common.types.hybrid_time import (
+    UNCOMMITTED,
     SnapshotBound,
     first_beyond,
     format_timestamp,
@@ -76,16 +77,32 @@ class Definitions:
             self._record_table(table)
         return self._catalog.table(table.name)
 
-    def new_table(self, table: TableInfo) -> NewTable:
+    def new_table(self, table: TableInfo, replaces: bool) -> NewTable:
         """A table that a transaction is to make together with its rows.
 
-        Raises DuplicateObjectError: the name is taken.
+        `replaces`: see `NewTable`. Raises DuplicateObjectError: the name is taken.
         """
         with self._committer.lock:
             self._committer.check_writable()
-            self._catalog.check_name_free(table)
+            self._rest(table, replaces).check_name_free(table)
         stored = TableInfo.from_json(table.to_json())
-        return NewTable(stored, {i.id: self._open_tablet(i, stored.schema) for i in stored.tablets})
+        tablets = {info.id: self._open_tablet(info, stored.schema) for info in stored.tablets}
+        return NewTable(stored, tablets, replaces)
+
+    def _rest(self, table: TableInfo, replaces: bool) -> Catalog:
+        """The catalog without the table that a new one takes the place of."""
+        old = self._catalog.tables.get(table.name) if replaces else None
+        return self._catalog if old is None else self._catalog.without_table(old.id, UNCOMMITTED)
+
+    def replaced(self, tables: Iterable[NewTable]) -> list[str]:
+        """The ids of the tables that new ones take the place of. The caller holds the commit lock.
+
+        `tables`: the new ones.
+        """
+        by_name = self._catalog.tables
+        return [
+            by_name[new.info.name].id for new in tables if new.replaces and new.info.name in by_name
+        ]
 
     @contextmanager
     def folders(self, tablets: Mapping[str, Tablet]) -> Iterator[None]:
@@ -112,7 +129,7 @@ class Definitions:
         The caller holds the commit lock. Raises DuplicateObjectError: the name was taken meanwhile;
         or what the block raises; the tablets are gone again.
         """
-        self._catalog.check_name_free(new.info)
+        self._rest(new.info, new.replaces).check_name_free(new.info)
         with self._adding(new.tablets):
             yield
 
@@ -137,16 +154,21 @@ class Definitions:
             self._record_table(table)
         return self._catalog.table(table.name)
 
-    def drop_table(self, name: str) -> None:
+    def drop_table(self, name: str, views: Sequence[str] = ()) -> None:
         """Drop a table; its rows stay readable AS OF earlier times, within its history age.
 
-        Raises UndefinedTableError: no such table.
+        `views`: ids of views that are dropped with it. Raises UndefinedTableError: no such table.
         """
         with self._committer.lock:
             self._committer.check_writable()
             table_id = self._catalog.table(name).id
             timestamp = self._committer.clock.now()
-            self._record_change({"op": "drop", "ts": timestamp, "table": table_id})
+            if views:
+                there = {view.id for view in self._catalog.views.values()}
+                dropped = {"tables": [table_id], "objects": [i for i in views if i in there]}
+                self._record_change({"op": "drop_all", "ts": timestamp, **dropped})
+            else:
+                self._record_change({"op": "drop", "ts": timestamp, "table": table_id})
 
     def put_object(self, item: NamedObject) -> None:
         """Add a view or database, or exchange that of the same id.

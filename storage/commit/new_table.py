@@ -11,8 +11,10 @@ from pykudu_sql.storage.tablet.tablet import Tablet
 class NewTable:
     """A table that is not there yet.
 
-    `info`: as the manifest is to name it; `tablets`: by UUID; they have no folders yet.
+    `info`: as the manifest is to name it; `tablets`: by UUID; they have no folders yet; `replaces`:
+    whether it takes the place of the table that has its name at the commit, which is dropped then.
     """
 
     info: TableInfo
     tablets: Mapping[str, Tablet]
+    replaces: bool = False

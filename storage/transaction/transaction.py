@@ -169,13 +169,15 @@ class Transaction:
             held = self._past[table.id, bound] = self._services.history.hold((table,), bound)
         return held
 
-    def create_table(self, table: TableInfo) -> TableInfo:
+    def create_table(self, table: TableInfo, *, replaces: bool = False) -> TableInfo:
         """Make a table, which only this transaction sees until it commits, and no savepoint ends.
+
+        `replaces`: whether it takes the place of the table of its name, if there is one then.
 
         Returns it as it is to be written. Raises DuplicateObjectError: the name is taken.
         """
         self._open()
-        new = self._services.definitions.new_table(table)
+        new = self._services.definitions.new_table(table, replaces)
         self._new_tables.append(new)
         self._services = with_new_table(self._services, new)
         return new.info
@@ -347,7 +349,9 @@ class Transaction:
                 self._check_tables()
                 for new in self._new_tables:
                     adding.enter_context(definitions.adding(new))
-                return committer.apply(pending, batch, [new.info for new in self._new_tables])
+                replaced = definitions.replaced(self._new_tables)
+                infos = [new.info for new in self._new_tables]
+                return committer.apply(pending, batch, infos, replaced)
         except BaseException:
             self._writes.discard()  # before their folders go
             raise

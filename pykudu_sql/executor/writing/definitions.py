@@ -16,7 +16,8 @@ from pykudu_sql.executor.writing.row_stream import (
 )
 from pykudu_sql.planner.plan.plan import AlterTable, CreateTable, DropTable
 from pykudu_sql.results.result import Outcome
-from pykudu_sql.storage.catalog.catalog import new_table
+from pykudu_sql.storage.catalog.catalog import TableInfo, new_table
+from pykudu_sql.storage.catalog.namespace import listed_views
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
 from pykudu_sql.storage.errors import DuplicateObjectError
 from pykudu_sql.storage.transaction.transaction import Transaction
@@ -38,19 +39,40 @@ def _create(state: SessionState, plan: CreateTable) -> Outcome:
     if plan.query is not None:
         with closing(query_rows(state, plan.query, (), state.store.begin())) as rows:
             return _create_as(state, plan, rows)
+    if plan.replaces:
+        return _replace(state, plan)
     state.store.create_table(
         plan.name, plan.schema, plan.partition_schema, plan.comment, plan.properties
     )
-    return _done(_created(plan))
+    return _done(_created(state, plan))
 
 
-def _created(plan: CreateTable) -> str:
-    return " ".join(("Table has been created.", *plan.notes))
+def _replace(state: SessionState, plan: CreateTable) -> Outcome:
+    """Create a table without rows in the place of the one that has its name, if there is one."""
+    table = _new_table(plan)
+    done = _created(state, plan)
+
+    def make(transaction: Transaction) -> RowResults:
+        transaction.create_table(table, replaces=True)
+        return RowResults(0, 0, 0, ())
+
+    state.transactions.write_alone(make)
+    return _done(done)
+
+
+def _new_table(plan: CreateTable) -> TableInfo:
+    return new_table(plan.name, plan.schema, plan.partition_schema, plan.comment, plan.properties)
+
+
+def _created(state: SessionState, plan: CreateTable) -> str:
+    is_there = plan.replaces and plan.name in state.store.catalog.tables
+    done = "Table has been replaced." if is_there else "Table has been created."
+    return " ".join((done, *plan.notes))
 
 
 def _create_as(state: SessionState, plan: CreateTable, rows: RowStream) -> Outcome:
     """Create a table with all rows of its query, the first of which are there."""
-    table = new_table(plan.name, plan.schema, plan.partition_schema, plan.comment, plan.properties)
+    table, done = _new_table(plan), _created(state, plan)
     ids = [column.id for column in table.schema.visible_columns]
 
     def columns_of(chunk: pa.Table) -> ArrowColumns:
@@ -58,12 +80,12 @@ def _create_as(state: SessionState, plan: CreateTable, rows: RowStream) -> Outco
         return dict(zip(ids, chunk.columns, strict=True))
 
     def fill(transaction: Transaction) -> RowResults:
-        created = transaction.create_table(table)
+        created = transaction.create_table(table, replaces=plan.replaces)
         with state.followed():
             return insert_rows(RowErrorMode.FAIL, transaction, created, rows, columns_of)
 
     inserted = state.transactions.write_alone(fill).applied
-    return Outcome(None, inserted, f"{_created(plan)} Inserted {inserted} row(s)")
+    return Outcome(None, inserted, f"{done} Inserted {inserted} row(s)")
 
 
 def drop_table(state: SessionState, plan: DropTable) -> Outcome:
@@ -71,15 +93,16 @@ def drop_table(state: SessionState, plan: DropTable) -> Outcome:
     catalog = state.store.catalog
     if plan.if_exists and plan.name not in catalog.tables:
         return _done("Table does not exist.")
-    state.store.drop_table(plan.name)
-    return _done("Table has been dropped.")
+    state.store.drop_table(plan.name, [view.id for view in plan.views])
+    too = f" {listed_views(plan.views).capitalize()} too." if plan.views else ""
+    return _done(f"Table has been dropped.{too}")
 
 
 def alter_table(state: SessionState, plan: AlterTable) -> Outcome:
     """ALTER TABLE, all steps or none."""
     if plan.steps:
         state.store.alter_table(plan.table.name, plan.steps)
-    return _done("Table has been altered.")
+    return _done(" ".join(("Table has been altered.", *plan.notes)))
 
 
 def _done(message: str) -> Outcome:

@@ -63,6 +63,11 @@ class RangePartition:
     upper: Bound | None = None
     hash_dimensions: tuple[HashDimension, ...] | None = None
 
+    def overlaps(self, other: "RangePartition") -> bool:
+        """Whether a row may lie in both."""
+        ends = ((self.lower, other.upper), (other.lower, self.upper))
+        return all(low is None or high is None or low < high for low, high in ends)
+
 
 @dataclass(frozen=True, slots=True)
 class Partition:

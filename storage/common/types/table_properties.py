@@ -13,6 +13,8 @@ Properties = Mapping[str, str]
 HISTORY_MAX_AGE = "kudu.table.history_max_age_sec"
 DISABLE_COMPACTION = "kudu.table.disable_compaction"
 MAINTENANCE_PRIORITY = "kudu.table.maintenance_priority"
+# Kept as it is, like others: whom SET OWNER names. Who may do what is up to the files.
+OWNER = "owner"
 
 MAX_PROPERTY_BYTES = 4096
 MAX_HISTORY_AGE = 1 << 40

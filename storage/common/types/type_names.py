@@ -14,27 +14,29 @@ from pykudu_sql.storage.common.types.types import SQL_NAMES, DataType, Kind, dec
 from pykudu_sql.storage.errors import InvalidSchemaError
 
 _KINDS_BY_NAME: Mapping[str, Kind] = {
-        "BOOL": Kind.BOOL, "BOOLEAN": Kind.BOOL,
-        "TINYINT": Kind.INT8, "INT8": Kind.INT8,
-        "SMALLINT": Kind.INT16, "INT16": Kind.INT16,
-        "INT": Kind.INT32, "INTEGER": Kind.INT32, "INT32": Kind.INT32,
-        "BIGINT": Kind.INT64, "INT64": Kind.INT64,
+        "BOOL": Kind.BOOL, "BOOLEAN": Kind.BOOL, "LOGICAL": Kind.BOOL,
+        "TINYINT": Kind.INT8, "INT8": Kind.INT8, "INT1": Kind.INT8,
+        "SMALLINT": Kind.INT16, "INT16": Kind.INT16, "INT2": Kind.INT16, "SHORT": Kind.INT16,
+        "INT": Kind.INT32, "INTEGER": Kind.INT32, "INT32": Kind.INT32, "INT4": Kind.INT32,
+        "SIGNED": Kind.INT32,
+        "BIGINT": Kind.INT64, "INT64": Kind.INT64, "LONG": Kind.INT64,
         "DATE": Kind.DATE,
         "TIMESTAMP": Kind.UNIXTIME_MICROS, "UNIXTIME_MICROS": Kind.UNIXTIME_MICROS,
         "DATETIME": Kind.UNIXTIME_MICROS,
-        "FLOAT": Kind.FLOAT, "REAL": Kind.FLOAT,
-        "DOUBLE": Kind.DOUBLE, "DOUBLE PRECISION": Kind.DOUBLE,
+        "FLOAT": Kind.FLOAT, "REAL": Kind.FLOAT, "FLOAT4": Kind.FLOAT,
+        "DOUBLE": Kind.DOUBLE, "DOUBLE PRECISION": Kind.DOUBLE, "FLOAT8": Kind.DOUBLE,
         "DECIMAL": Kind.DECIMAL, "NUMERIC": Kind.DECIMAL, "DEC": Kind.DECIMAL,
-        "VARCHAR": Kind.VARCHAR,
-        "STRING": Kind.STRING, "TEXT": Kind.STRING,
+        "VARCHAR": Kind.VARCHAR, "CHAR": Kind.VARCHAR, "CHARACTER": Kind.VARCHAR,
+        "CHARACTER VARYING": Kind.VARCHAR, "CHAR VARYING": Kind.VARCHAR, "BPCHAR": Kind.VARCHAR,
+        "NVARCHAR": Kind.VARCHAR, "NCHAR": Kind.VARCHAR,
+        "STRING": Kind.STRING, "TEXT": Kind.STRING, "CLOB": Kind.STRING,
         "BINARY": Kind.BINARY, "BLOB": Kind.BINARY, "VARBINARY": Kind.BINARY, "BYTEA": Kind.BINARY,
     }  # fmt: skip
 
+_MICROSECONDS = 6  # digits of a second
+_FLOAT_BITS, _DOUBLE_BITS = 24, 53  # of the precisions that SQL gives FLOAT
 # What to write for types of other databases.
 _INSTEAD: Mapping[str, str] = {
-    "CHAR": "VARCHAR(n) or STRING",
-    "CHARACTER": "VARCHAR(n) or STRING",
-    "NVARCHAR": "VARCHAR(n) or STRING",
     "JSON": "STRING, and json_extract() in queries",
     "JSONB": "STRING, and json_extract() in queries",
     "UUID": "STRING",
@@ -43,7 +45,6 @@ _INSTEAD: Mapping[str, str] = {
     "TIMESTAMP WITH TIME ZONE": "TIMESTAMP, which is UTC",
     "SERIAL": "BIGINT, or NON UNIQUE PRIMARY KEY for rows that are numbered by themselves",
     "BIGSERIAL": "BIGINT, or NON UNIQUE PRIMARY KEY for rows that are numbered by themselves",
-    "LONG": "BIGINT",
     "HUGEINT": "DECIMAL(38,0)",
     "MONEY": "DECIMAL(p,s)",
 }
@@ -112,6 +113,16 @@ def parse_type(text: str) -> DataType:
                 f"VARCHAR needs a length from 1 to 65535: {text.strip()}", hint="or use STRING"
             )
         return DataType(kind, length=int(first))
+    if kind is Kind.UNIXTIME_MICROS and first is not None and second is None:
+        if int(first) <= _MICROSECONDS:
+            return DataType(kind)  # it holds the digits of any of these precisions
+        raise InvalidSchemaError(
+            f"{text.strip()} has more digits than microseconds", hint="use TIMESTAMP"
+        )
+    if kind is Kind.FLOAT and first is not None and second is None:
+        if 1 <= int(first) <= _DOUBLE_BITS:
+            return DataType(Kind.FLOAT if int(first) <= _FLOAT_BITS else Kind.DOUBLE)
+        raise InvalidSchemaError(f"FLOAT has 1 to {_DOUBLE_BITS} bits: {text.strip()}")
     if first is not None and not (kind is Kind.BINARY and second is None):
         raise InvalidSchemaError(f"type {SQL_NAMES[kind]} takes no parameters: {text.strip()}")
     return DataType(kind)

@@ -65,7 +65,7 @@ def test_a_savepoint_has_a_name_in_lower_case_also_if_it_is_quoted(
 @pytest.mark.parametrize(
     ("planner", "sql"),
     [
-        (begin, "begin read only"),
+        (begin, "begin read"),
         (begin, "start"),
         (commit, "commit to a"),
         (rollback, "rollback to"),
@@ -79,3 +79,20 @@ def test_words_too_few_or_too_many_are_refused(
 ) -> None:
     with pytest.raises(SyntaxError):
         planner(TokenStream(sql), context)
+
+
+@pytest.mark.parametrize(
+    ("sql", "read_only"),
+    [
+        ("begin read only", True),
+        ("begin transaction isolation level snapshot, read only", True),
+        ("start transaction read only read write", False),
+        ("begin work not deferrable", False),
+    ],
+)
+def test_modes_say_whether_a_transaction_only_reads(
+    context: PlanContext, sql: str, read_only: bool
+) -> None:
+    assert begin(TokenStream(sql), context) == TransactionControl(
+        TransactionAction.BEGIN, read_only
+    )

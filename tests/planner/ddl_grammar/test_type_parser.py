@@ -14,7 +14,8 @@ from pykudu_sql.storage.errors import SyntaxError
         ("double precision NOT NULL", "DOUBLE PRECISION"),
         ("decimal ( 10 , 2 )", "DECIMAL(10,2)"),
         ("character varying(20)", "CHARACTER VARYING(20)"),
-        ("timestamp(6) without time zone", "TIMESTAMP(6) WITHOUT TIME ZONE"),
+        ("timestamp(6) without time zone", "TIMESTAMP(6)"),
+        ("timestamp(6) with time zone", "TIMESTAMP WITH TIME ZONE"),
         ("timestamp with comment", "TIMESTAMP"),
     ],
 )

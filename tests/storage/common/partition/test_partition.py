@@ -276,3 +276,23 @@ def test_partitions_are_listed_range_by_range() -> None:
     listed = [(p.range.lower is not None, *p.buckets) for p in schema.partitions()]
     assert len(listed) == 12
     assert all(a < b for a, b in pairwise(listed))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "overlap"),
+    [
+        (((1,), (5,)), ((5,), (9,)), False),
+        (((1,), (5,)), ((4,), (9,)), True),
+        (((1,), (5,)), ((2,), (3,)), True),
+        ((None, (5,)), ((5,), None), False),
+        ((None, (5,)), ((4,), None), True),
+        ((None, None), ((4,), (5,)), True),
+    ],
+)
+def test_ranges_overlap_where_a_row_may_lie_in_both(
+    one: tuple[tuple[int] | None, tuple[int] | None],
+    other: tuple[tuple[int] | None, tuple[int] | None],
+    overlap: bool,
+) -> None:
+    first, second = RangePartition(*one), RangePartition(*other)
+    assert first.overlaps(second) is second.overlaps(first) is overlap
