@@ -277,6 +277,7 @@ def _column(definition: ColumnDefinition, context: PlanContext) -> ColumnSchema:
             block_size=definition.block_size or DEFAULT_BLOCK_SIZE,
             comment=definition.comment or "",
             immutable=definition.immutable,
+            identity=definition.identity,
         )
         resolve_encoding(column.type, column.encoding)
     if definition.primary_key and definition.nullable:

@@ -238,12 +238,16 @@ def _check_required(head: _Head, place: Token) -> None:
         required = not column.nullable and column.write_default is None
         if not head.kind.numbers and not head.replaces:
             required = column.id in schema.key_ids
+        if column.identity and head.kind.numbers:
+            required = False
         if required and column.id not in listed_ids:
             span = place.span
             raise missing_column(head.table, column, span)
 
 
 def _default_row(head: _Head) -> InsertValues:
+    numbered = {c.id for c in head.columns if c.identity and head.kind.numbers}
+    head = replace(head, columns=tuple(c for c in head.columns if c.id not in numbered))
     columns: tuple[list[Raw], ...] = tuple([Marker.DEFAULT] for _ in head.columns)
     for column in head.columns:
         if not column.nullable and column.write_default is None:

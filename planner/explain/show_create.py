@@ -6,7 +6,7 @@ out, and the text plans to the same schema and partitions.
 
 from collections.abc import Collection
 
-from pykudu_sql.planner.ddl_grammar.syntax import property_list
+from pykudu_sql.planner.ddl_grammar.syntax import IDENTITY, property_list
 from pykudu_sql.planner.parse.lexer import quote_string
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
@@ -54,6 +54,8 @@ def create_view_sql(view: ViewInfo) -> str:
 
 def _column(column: ColumnSchema, schema: Schema) -> str:
     parts = [quoted_name(column.name), str(column.type)]
+    if column.identity:
+        parts.append(IDENTITY)
     if not column.nullable and column.id not in schema.key_ids:
         parts.append("NOT NULL")
     if column.immutable:

@@ -49,7 +49,8 @@ def _columns(catalog: Catalog) -> Iterator[StandardRow]:
             for number, shown in enumerate(item.columns, 1):
                 data_type = parse_type(shown.type)
                 sizes = _sizes(data_type)
-                yield *place, shown.name, number, None, "YES", shown.type, *sizes, shown.comment
+                shared = (None, "YES", shown.type, *sizes, "NO", shown.comment)
+                yield *place, shown.name, number, *shared
             continue
         for number, column in enumerate(item.schema.visible_columns, 1):
             yield (
@@ -60,6 +61,7 @@ def _columns(catalog: Catalog) -> Iterator[StandardRow]:
                 _yes(column.nullable),
                 str(column.type),
                 *_sizes(column.type),
+                _yes(column.identity),
                 column.comment,
             )
 

@@ -125,7 +125,8 @@ _COLUMN = _object(
         "id": _ID, "name": _is_text, "type": _is_text, "nullable": _is_flag,
         "encoding": _is_text, "compression": _is_text, "block_size": _NUMBER,
         "comment": _is_text, "immutable": _is_flag,
-    }
+    },
+    {"identity": _is_flag},
 )  # fmt: skip
 _SCHEMA = _object(
     {

@@ -116,7 +116,7 @@ _STANDARD = (
         f"{_OF_TABLE}, column_name text, ordinal_position number, column_default text, "
         "is_nullable text, data_type text, character_maximum_length number, "
         "numeric_precision number, numeric_precision_radix number, numeric_scale number, "
-        "datetime_precision number, comment text",
+        "datetime_precision number, is_identity text, comment text",
         "table_schema, table_name, column_name"),
     _standard("views", "every view with its query",
         f"{_OF_TABLE}, view_definition text, check_option text, is_updatable text",

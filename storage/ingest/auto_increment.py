@@ -1,10 +1,13 @@
-"""The hidden counters of tables with a NON UNIQUE PRIMARY KEY.
+"""The counters of tables: hidden ones of a NON UNIQUE PRIMARY KEY, and identity columns.
 
 Kudu counts within each tablet (KUDU-1945); one counter a table gives the same guarantee, a value
 never given out twice, and lets the counter be the whole key of a hash-partitioned table. INSERT is
 numbered; UPSERT, UPDATE and DELETE name the number as a part of the key, and an UPSERT beyond the
 counter moves it up. It starts above the highest value in any row of the table, deleted ones
 included, when it is first needed; values of rolled-back rows leave gaps.
+
+An identity column is a column of a unique key that INSERT numbers where it is left out. Rows may
+bring values of their own, in any operation that inserts, which move the counter up.
 """
 
 import threading
@@ -18,12 +21,10 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
-from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import NotNullError, ValueOutOfRangeError
 from pykudu_sql.storage.tablet.tablet import Tablet
-
-_LIMIT = 1 << 63
 
 
 class AutoIncrement:
@@ -36,41 +37,54 @@ class AutoIncrement:
         self._lock = threading.Lock()
 
     def number(self, table: TableInfo, operations: RowOperations) -> RowOperations:
-        """A batch with the hidden counter's column filled, for the kinds that are numbered.
+        """A batch with the counter's column filled, for the kinds that are numbered.
 
-        Raises NotNullError: an UPSERT does not set the counter; ValueOutOfRangeError: an INSERT
-        sets it, or it is used up.
+        Raises NotNullError: an UPSERT does not set the hidden counter; ValueOutOfRangeError: an
+        INSERT sets it, or the counter is used up.
         """
-        schema, kind = table.schema, operations.kind
-        if not schema.auto_incrementing or not kind.may_insert:
+        counter, kind = counted_column(table.schema), operations.kind
+        if counter is None or not kind.may_insert:
             return operations
-        explicit = operations.columns.get(schema.key_ids[-1])
-        check_counter(table, kind, explicit is not None)
-        if explicit is not None:
+        explicit = operations.columns.get(counter.id)
+        if table.schema.auto_incrementing:
+            check_counter(table, kind, explicit is not None)
+        if explicit is not None or not kind.numbers:
             return operations
         first = self._reserve(table, operations.length)
-        numbers = pa.array(np.arange(first, first + operations.length, dtype=np.int64))
-        columns = {**operations.columns, schema.key_ids[-1]: numbers}
+        numbers = np.arange(first, first + operations.length, dtype=np.int64)
+        columns = {**operations.columns, counter.id: pa.array(numbers, counter.type.arrow)}
         return replace(operations, columns=columns)
 
     def number_row(
         self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]
     ) -> Mapping[int, Cell]:
         """`number` for the cells of one row of a table that counts, of a kind that may insert."""
-        counter = table.schema.key_ids[-1]
-        check_counter(table, kind, counter in cells)
-        return cells if counter in cells else {**cells, counter: self._reserve(table, 1)}
+        counter = required_counter(table.schema).id
+        if table.schema.auto_incrementing:
+            check_counter(table, kind, counter in cells)
+        if counter in cells or not kind.numbers:
+            return cells
+        return {**cells, counter: self._reserve(table, 1)}
 
     def _reserve(self, table: TableInfo, count: int) -> int:
         """Reserve some values and return the first."""
         with self._lock:
             first = self._following(table)
-            if first + count > _LIMIT:
+            counter = required_counter(table.schema)
+            if first + count - 1 > _most(counter):
                 raise ValueOutOfRangeError(
                     f"table '{table.name}': max auto-incrementing column value reached"
                 )
             self._next[table.id] = first + count
             return first
+
+    def note_rows(self, table: TableInfo, operations: RowOperations) -> None:
+        """Never give out again what rows of a table bring with them, if it counts."""
+        counter = counted_column(table.schema)
+        if counter is not None and operations.kind.may_insert:
+            highest = pc.max(operations.columns[counter.id]).as_py()
+            if highest is not None:
+                self.note(table, operations.kind, highest)
 
     def note(self, table: TableInfo, kind: RowOpKind, highest: int) -> None:
         """Never give out again what rows of an operation bring with them.
@@ -89,10 +103,27 @@ class AutoIncrement:
         return self._highest(table) + 1 if next_value is None else next_value
 
     def _highest(self, table: TableInfo) -> int:
-        column = table.schema.key_columns[-1]
+        column = required_counter(table.schema)
         # Those of a table that is being made are not there yet.
         there = [self._tablets[info.id] for info in table.tablets if info.id in self._tablets]
         return max((_highest(tablet, column) for tablet in there), default=0)
+
+
+def counted_column(schema: Schema) -> ColumnSchema | None:
+    """The column that a counter fills: the hidden one, an identity column, or none."""
+    return schema.key_columns[-1] if schema.auto_incrementing else schema.identity
+
+
+def required_counter(schema: Schema) -> ColumnSchema:
+    """The column that a counter fills, of a table that counts."""
+    column = counted_column(schema)
+    assert column is not None
+    return column
+
+
+def _most(counter: ColumnSchema) -> int:
+    """The largest value of a counter's column."""
+    return (1 << 8 * counter.type.width - 1) - 1
 
 
 def check_counter(table: TableInfo, kind: RowOpKind, is_explicit: bool) -> None:

@@ -163,11 +163,11 @@ def check_set(schema: Schema, kind: RowOpKind, column_ids: Collection[int], tabl
     """Check that a kind of operation may set just these columns.
 
     `column_ids`: the columns set. Raises NotNullError: a column of the key is not set, other than
-    the hidden counter of an INSERT; ProgrammingError: an UPDATE sets nothing but the key, or a
+    the counter of an INSERT; ProgrammingError: an UPDATE sets nothing but the key, or a
     DELETE more than that.
     """
     for column in schema.key_columns:
-        counted = schema.is_hidden(column) and kind.numbers
+        counted = (schema.is_hidden(column) or column.identity) and kind.numbers
         if column.id not in column_ids and not counted:
             if schema.is_hidden(column):
                 raise NotNullError(f"{column.name} of table '{table}' should be set for {kind}")

@@ -30,6 +30,7 @@ from pykudu_sql.storage.errors import (
 )
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.ingest.auto_increment import counted_column
 from pykudu_sql.storage.ingest.row_batch import set_columns
 from pykudu_sql.storage.ingest.staging import StagedFile, StageTarget, file_checksum, remove_staging
 from pykudu_sql.storage.open_store import OpenStore
@@ -221,9 +222,9 @@ def _insert_numbered(
 
 def _note_numbers(store: OpenStore, target: StageTarget, rowset: DiskRowSet) -> None:
     """Never give the numbers of rows that bring theirs with them out again."""
-    schema = target.table.schema
-    zone_map = rowset.base.zone_map(schema.key_ids[-1])
-    if schema.auto_incrementing and zone_map is not None:
+    counter = counted_column(target.table.schema)
+    zone_map = None if counter is None else rowset.base.zone_map(counter.id)
+    if zone_map is not None:
         highest = zone_map.column_stats().max
         if isinstance(highest, int):
             store.auto_increment.note(target.table, target.kind, highest)

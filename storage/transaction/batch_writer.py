@@ -21,7 +21,6 @@ import numpy as np
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
-from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS
 from pykudu_sql.storage.ingest.routing import (
     RoutedRows,
@@ -64,19 +63,12 @@ class BatchWriter:
         return write_bulk(self._services, self._writes, table, validated)
 
     def _validated(self, table: TableInfo, operations: RowOperations, refuse: Refuse) -> RowBatch:
-        """The rows whose cells fit, complete and numbered."""
+        """The rows whose cells fit, complete and numbered; numbers that they bring are noted."""
         check_set(table.schema, operations.kind, operations.columns, table.name)
-        numbered = self._services.auto_increment.number(table, operations)
-        return validate(complete(table, numbered), refuse)
-
-    def _routed(self, batch: RowBatch, refuse: Refuse) -> RoutedRows:
-        """The rows that a tablet takes; what they bring for a hidden counter is noted."""
-        table, rows = batch.table, route(batch, refuse)
-        if table.schema.auto_incrementing:
-            highest = pc.max(rows.operations.columns[table.schema.key_ids[-1]]).as_py()
-            if highest is not None:
-                self._services.auto_increment.note(table, rows.operations.kind, highest)
-        return rows
+        counters = self._services.auto_increment
+        batch = validate(complete(table, counters.number(table, operations)), refuse)
+        counters.note_rows(table, batch.operations)
+        return batch
 
     def _write_all(self, batch: RowBatch) -> int:
         """Write all rows or none; the number of rows changed."""
@@ -85,7 +77,7 @@ class BatchWriter:
         table, kind = batch.table, batch.operations.kind
         if kind is RowOpKind.INSERT and batch.operations.length >= BULK_ROWS:
             return write_bulk(self._services, self._writes, table, (batch,))
-        rows = deduplicate(table, self._routed(batch, raise_first))
+        rows = deduplicate(table, route(batch, raise_first))
         checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
         for part in split(rows):
             pending = self._pending(table, part)
@@ -99,7 +91,7 @@ class BatchWriter:
         """Write the rows that fit, and report the others."""
         collector = RowCollector(table, operations.length)
         batch = self._validated(table, operations, collector.refuse)
-        rows = self._routed(batch, collector.refuse)
+        rows = route(batch, collector.refuse)
         shares: list[tuple[PendingWrites, TabletRows, Located, Sequence[Positions]]] = []
         for part in split(rows):
             pending = self._pending(table, part)

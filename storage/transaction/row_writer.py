@@ -12,6 +12,7 @@ from pykudu_sql.storage.common.ctrl_c import CtrlCHeld
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
 from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.ingest.auto_increment import counted_column
 from pykudu_sql.storage.ingest.row_batch import check_set, complete_cells, set_columns
 from pykudu_sql.storage.ingest.validation import check_row
 from pykudu_sql.storage.tablet.commit_record import RowInsert, RowMutation, TabletWrites
@@ -37,14 +38,17 @@ def keyed_row(
     changed = set_columns(schema, kind, cells)
     explicit = cells
     if kind.may_insert:
-        if schema.auto_incrementing:
+        if counted_column(schema) is not None:
             explicit = services.auto_increment.number_row(table, kind, cells)
         cells = complete_cells(table, explicit)
     check_row(table, kind, cells, explicit)
     key = tuple([cells[i] for i in schema.key_ids])
     index = table.assigner.assign_one(cells)
-    if schema.auto_incrementing and isinstance(key[-1], int):
-        services.auto_increment.note(table, kind, key[-1])
+    counter = counted_column(schema)
+    if counter is not None:
+        number = cells[counter.id]
+        if isinstance(number, int):
+            services.auto_increment.note(table, kind, number)
     tablet = services.tablets[table.tablets[index].id]
     probe = tablet.probe(key)
     return tablet, KeyedRow(kind, probe, cells, changed.ids, changed.fixed)

@@ -243,6 +243,8 @@ class Transaction:
         to do; of other tables and kinds they are left as they are. Raises ValueOutOfRangeError: the
         counter is used up.
         """
+        if table.schema.identity is not None:
+            return self._services.auto_increment.number(table, operations)
         if not table.schema.auto_incrementing or operations.kind is not RowOpKind.INSERT:
             return operations
         columns, length = operations.columns, operations.length

@@ -105,3 +105,36 @@ def test_rows_without_a_number_of_their_own_are_reported_row_by_row() -> None:
         ]
         insert(store, table, 1)
         assert numbers(store, table) == [4, 5]
+
+
+@contextlib.contextmanager
+def opened_with_identity(env: MemoryEnv) -> Iterator[tuple[Store, TableInfo]]:
+    with contextlib.closing(Store(env, "/db", StoreOptions(threads=1))) as store:
+        if "notes" not in store.catalog.tables:
+            columns = [
+                ColumnSchema(0, "id", DataType(Kind.INT32), identity=True),
+                ColumnSchema(1, "v", DataType(Kind.INT64)),
+            ]
+            store.create_table("notes", create_schema(columns, ["id"]), PartitionSchema())
+        yield store, store.catalog.table("notes")
+
+
+@pytest.mark.parametrize("flushed", [False, True])
+def test_an_identity_goes_on_behind_every_row_after_reopening(flushed: bool) -> None:
+    env = MemoryEnv()
+    with opened_with_identity(env) as (store, table):
+        store.write_row(table, RowOpKind.INSERT, {1: 10})
+        store.write_row(table, RowOpKind.INSERT, {0: 7, 1: 70})
+        store.write_row(table, RowOpKind.DELETE, {0: 7})
+        if flushed:
+            store.flush()
+    with opened_with_identity(env) as (store, table):
+        store.write_row(table, RowOpKind.INSERT, {1: 80})
+        assert sorted(read(store.begin(), table)) == [(1,), (8,)]
+
+
+def test_what_is_no_insert_names_the_identity() -> None:
+    with opened_with_identity(MemoryEnv()) as (store, table):
+        for kind in (RowOpKind.UPSERT, RowOpKind.UPDATE):
+            with pytest.raises(NotNullError, match="no value provided for key column 'id'"):
+                store.write_row(table, kind, {1: 10})
