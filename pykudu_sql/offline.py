@@ -13,7 +13,7 @@ from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.inspect.inspector import inspect_database
 
-__all__ = ["DatabaseCheck", "Error", "Finding", "Tally", "check", "inspect"]
+__all__ = ["DatabaseCheck", "Error", "Finding", "Tally", "check", "inspect", "must_be_there"]
 
 
 def check(path: str, quick: bool) -> DatabaseCheck:
@@ -22,7 +22,7 @@ def check(path: str, quick: bool) -> DatabaseCheck:
     `path`: the directory; `quick`: footers and indexes only, no rows. Raises OperationalError:
     there is no database.
     """
-    _must_be_there(path)
+    must_be_there(path)
     return DatabaseCheck(LocalEnv(), path, quick)
 
 
@@ -32,11 +32,12 @@ def inspect(path: str, words: Sequence[str]) -> Iterator[str]:
     `path`: the directory; `words`: what to show, as `pykudu-sql inspect --help` lists it. Raises
     OperationalError: there is no database; ProgrammingError: there is no such part of it.
     """
-    _must_be_there(path)
+    must_be_there(path)
     return inspect_database(LocalEnv(), path, words)
 
 
-def _must_be_there(path: str) -> None:
+def must_be_there(path: str) -> None:
+    """Check that there is a database. Raises OperationalError: there is none."""
     entries = (layout.current_path(path), layout.manifest_directory(path))
     if not any(map(os.path.lexists, entries)):
         raise OperationalError(f"there is no database at '{path}'", sqlstate="58P01")

@@ -42,7 +42,8 @@ class Subcommand:
 SUBCOMMANDS = (
     Subcommand("slt", "FILE...", "run sqllogictest scripts", "slt.command", "main"),
     Subcommand("check", "DB", "verify every checksum and every invariant", "tools.check", "main"),
-    Subcommand("inspect", "DB [PART...]", "print what lies on disk", "tools.inspect", "main"),
+    Subcommand("inspect", "DB [PART...]", "print what lies on disk, or draw it: --html FILE",
+               "tools.inspect", "main"),
     Subcommand("load", "DB TABLE FILE...", "load files into a table, on Spark",
                "tools.jobs", "load"),
     Subcommand("export", "DB TABLE FOLDER", "write a table to files, on Spark",

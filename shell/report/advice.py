@@ -1,0 +1,74 @@
+"""What would make a database smaller or faster: sentences about its tables. A pure function."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pykudu_sql.shell.report.facts import DatabaseFacts, TableFacts
+from pykudu_sql.shell.report.sizes import size_text
+
+# Below these nobody would notice the gain.
+_HEIGHT = 2.0
+_CHANGES_SHARE = 0.1
+_DEAD_SHARE = 0.2
+_SMALL_ROWSETS = 8
+_SMALL_BYTES = 1 << 20
+_MEMORY_BYTES = 64 << 20
+_UNDO_SHARE = 0.5
+_LEAST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Something to do. `statement`: that does it; `reason`: what it gains."""
+
+    statement: str
+    reason: str
+
+
+def advice(facts: DatabaseFacts) -> list[Advice]:
+    """Advice about all tables, those that gain most first."""
+    return [each for table in facts.tables for each in _of_table(table)]
+
+
+def _of_table(table: TableFacts) -> Iterator[Advice]:
+    name = ".".join('"' + part.replace('"', '""') + '"' for part in table.name.split(".", 1))
+    if all(part.isidentifier() and part == part.lower() for part in table.name.split(".", 1)):
+        name = table.name
+    reasons = list(_optimize_reasons(table))
+    if reasons:
+        yield Advice(f"OPTIMIZE TABLE {name}", "; ".join(reasons))
+    if table.memory_bytes >= _MEMORY_BYTES:
+        yield Advice(
+            f"FLUSH {name}",
+            f"{size_text(table.memory_bytes)} of rows and changes are in memory; opening the "
+            "database replays them from the log",
+        )
+    undo = sum(tablet.undo_bytes for tablet in table.tablets)
+    if undo >= _LEAST_BYTES and undo >= _UNDO_SHARE * max(1, table.disk_bytes):
+        yield Advice(
+            f"ALTER TABLE {name} SET TBLPROPERTIES ('kudu.table.history_max_age_sec' = '..')",
+            f"{size_text(undo)} of {size_text(table.disk_bytes)} are history: keep it for a "
+            "shorter time, then VACUUM",
+        )
+
+
+def _optimize_reasons(table: TableFacts) -> Iterator[str]:
+    rowsets = [r for tablet in table.tablets for r in tablet.rowsets if not r.in_memory]
+    highest = max((tablet.height for tablet in table.tablets), default=0.0)
+    if highest >= _HEIGHT:
+        yield f"a look-up of a random key asks {highest:.1f} rowsets, and 1 afterwards"
+    rows = sum(rowset.rows for rowset in rowsets)
+    changes = sum(rowset.changes for rowset in rowsets)
+    if rows and changes >= _CHANGES_SHARE * rows:
+        yield f"scans apply {changes:,} changes to {rows:,} rows, and none afterwards"
+    dead = rows - sum(rowset.live_rows for rowset in rowsets)
+    if rows and dead >= _DEAD_SHARE * rows:
+        size = sum(rowset.disk_bytes for rowset in rowsets) * dead // rows
+        if size >= _LEAST_BYTES:
+            yield (
+                f"{dead:,} of {rows:,} rows on disk are deleted, about {size_text(size)}; once "
+                "their history is too old to be kept they go"
+            )
+    small = [rowset for rowset in rowsets if rowset.disk_bytes < _SMALL_BYTES]
+    if len(small) >= _SMALL_ROWSETS and len(small) >= _SMALL_ROWSETS * len(table.tablets):
+        yield f"{len(small):,} rowsets are smaller than {size_text(_SMALL_BYTES)} each"
