@@ -55,7 +55,7 @@ def _ours(path: str, scale: float) -> Query:
         autocommit=True,
         read_only=True,
         block_cache_bytes=budget.cache,
-        memory_limit=budget.engine,
+        engine_memory_bytes=budget.engine,
         scan_memory_bytes=budget.scans,
     )
     return lambda sql: connection.execute(sql).fetch_arrow_table()

@@ -97,7 +97,7 @@ def measure(path: str, name: str, scale: float) -> Cost:
         autocommit=True,
         read_only=name != LOAD,
         block_cache_bytes=CACHE_BYTES,
-        memory_limit=ENGINE_BYTES,
+        engine_memory_bytes=ENGINE_BYTES,
         scan_memory_bytes=SCAN_BYTES,
     )
     connection.execute("SELECT a + 1 FROM (VALUES (1), (2)) AS numbers (a)").fetchall()

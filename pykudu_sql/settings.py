@@ -15,14 +15,24 @@ from enum import StrEnum
 from typing import Any, Final
 
 from pykudu_sql.storage.commit.history import DEFAULT_MAX_AGE
+from pykudu_sql.storage.common.memory_budget import (
+    MOST_CACHED,
+    MOST_IN_MEMSTORES,
+    MemoryShares,
+    shares_of,
+)
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.common.types.table_properties import MAX_HISTORY_AGE
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
+from pykudu_sql.storage.fs.machine_memory import usable_memory
 
 SettingValue = bool | int | str | None
 EMBEDDED: Final = "duckdb"
 LOCAL: Final = "local[*]"
 MASTER_VARIABLE: Final = "PYKUDU_SPARK_MASTER"
+_MOST_SCANNED: Final = 1 << 30
+_MOST_IN_RESULT: Final = 64 << 20
+_MOST_UNFLUSHED: Final = 128 << 20
 
 
 class SettingScope(StrEnum):
@@ -42,14 +52,25 @@ class DatabaseSettings:
     read_only: bool = False
     threads: int = 0
     memory_limit: int = 0
+    engine_memory_bytes: int = 0
     spill_directory: str = ""
     spill_limit: int = 0
-    block_cache_bytes: int = 1 << 30
-    flush_bytes: int = 128 << 20
+    block_cache_bytes: int = MOST_CACHED
+    flush_bytes: int = _MOST_UNFLUSHED
     rowset_bytes: int = 32 << 20
     log_segment_bytes: int = 16 << 20
-    write_memory_bytes: int = 1 << 30
+    write_memory_bytes: int = MOST_IN_MEMSTORES
     maintenance: bool = True
+
+    @property
+    def shares(self) -> MemoryShares:
+        """Of the memory of the process."""
+        return shares_of(
+            self.memory_limit or usable_memory(),
+            self.block_cache_bytes,
+            self.write_memory_bytes,
+            self.engine_memory_bytes or None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +82,8 @@ class SessionSettings:
     as_of: Timestamp | None = None
     row_errors: str = "fail"
     database: str = "default"
-    scan_memory_bytes: int = 1 << 30
-    result_memory_bytes: int = 64 << 20
+    scan_memory_bytes: int = _MOST_SCANNED
+    result_memory_bytes: int = _MOST_IN_RESULT
     statement_timeout: int = 0
     engine: str = EMBEDDED
     spark_scan_bytes: int = 16 << 30
@@ -233,24 +254,30 @@ _TABLE = (
     Setting("threads", SettingScope.DATABASE, "number", _count(0, 1024),
             "threads that scans and queries use; 0 is one for each processor"),
     Setting("memory_limit", SettingScope.DATABASE, "size", _size,
-            "memory for sorts, joins and groups, beyond which they go to disk; 0 is 80% of all",
-            "bytes"),
+            "memory of the process: SELECT * FROM sys.memory shows who has how much of it; 0 is "
+            "80% of all", "bytes"),
+    Setting("engine_memory_bytes", SettingScope.DATABASE, "size", _size,
+            "of it for sorts, joins and groups, beyond which they go to disk; 0 is half of what "
+            "cache and changes leave", "bytes"),
     Setting("spill_directory", SettingScope.DATABASE, "text", _directory,
-            "where what exceeds memory_limit goes, in a folder of its own that is removed at the "
-            "end; empty is tmp/ of the database, or the system's for one in memory or only read"),
+            "where what exceeds engine_memory_bytes goes, in a folder of its own that is removed "
+            "at the end; empty is tmp/ of the database, or the system's for one in memory or only "
+            "read"),
     Setting("spill_limit", SettingScope.DATABASE, "size", _size,
             "how much may go there; 0 is 90% of what the disk has free", "bytes"),
     Setting("block_cache_bytes", SettingScope.DATABASE, "size", _size,
-            "memory for decoded blocks of files", "bytes"),
+            "memory for decoded blocks of files; less by default where memory_limit is small",
+            "bytes"),
     Setting("flush_bytes", SettingScope.DATABASE, "size", _size,
-            "a tablet with more changes than this in memory is flushed in the background", "bytes"),
+            "a tablet with more changes than this in memory is flushed in the background; less by "
+            "default where memory_limit is small", "bytes"),
     Setting("rowset_bytes", SettingScope.DATABASE, "size", _size,
             "a rowset that grows past this on disk is closed and the next one begun", "bytes"),
     Setting("log_segment_bytes", SettingScope.DATABASE, "size", _size,
             "the write-ahead log is cut into segments of about this size", "bytes"),
     Setting("write_memory_bytes", SettingScope.DATABASE, "size", _size,
-            "memory for changes of all tablets; at 60% flushing goes before other maintenance",
-            "bytes"),
+            "memory for changes of all tablets; at 60% flushing goes before other maintenance, "
+            "beyond it commits flush first; less by default where memory_limit is small", "bytes"),
     Setting("maintenance", SettingScope.DATABASE, "boolean", _boolean,
             "flush, compact and drop old history in the background, not only on demand"),
     Setting("implicit_primary_key", SettingScope.SESSION, "boolean", _boolean,
@@ -266,10 +293,11 @@ _TABLE = (
             "reports it in SHOW ROW ERRORS"),
     Setting("scan_memory_bytes", SettingScope.SESSION, "size", _size,
             "a query holds rows of its tables up to this, the smallest tables first, and reads the "
-            "others as streams", "bytes"),
+            "others as streams; less by default where memory_limit is small", "bytes"),
     Setting("result_memory_bytes", SettingScope.SESSION, "size", _size,
             "a result that takes more than this is computed while it is fetched, instead of being "
-            "held: it has no rowcount and cannot be scrolled", "bytes"),
+            "held: it has no rowcount and cannot be scrolled; less by default where memory_limit "
+            "is small", "bytes"),
     Setting("engine", SettingScope.SESSION, "text", _one_of(EMBEDDED, "spark", "auto"),
             "what computes queries: 'duckdb' in this process, 'spark', or 'auto', which is Spark "
             "for those that scan more than spark_scan_bytes; EXPLAIN shows which, and why"),
@@ -317,7 +345,34 @@ def settings_of(values: Mapping[str, object]) -> tuple[DatabaseSettings, Session
         target = database if setting.scope is SettingScope.DATABASE else session
         if value is not None:
             target[setting.name] = setting.checked(value)
-    return DatabaseSettings(**database), SessionSettings(**session)
+    chosen = _within_limit(database)
+    return chosen, replace(session_defaults(chosen), **session)
+
+
+def _within_limit(values: Mapping[str, Any]) -> DatabaseSettings:
+    """The settings of a database; what is not given has its share of `memory_limit`."""
+    chosen = DatabaseSettings(**values)
+    shares = shares_of(
+        chosen.memory_limit or usable_memory(),
+        values.get("block_cache_bytes"),
+        values.get("write_memory_bytes"),
+        chosen.engine_memory_bytes or None,
+    )
+    return replace(
+        chosen,
+        block_cache_bytes=shares.block_cache,
+        write_memory_bytes=shares.memstores,
+        flush_bytes=values.get("flush_bytes", min(_MOST_UNFLUSHED, shares.memstores // 2)),
+    )
+
+
+def session_defaults(database: DatabaseSettings) -> SessionSettings:
+    """The settings that a session begins with; what holds rows has its share of statements'."""
+    held = database.shares.statements
+    return SessionSettings(
+        scan_memory_bytes=min(_MOST_SCANNED, held // 4),
+        result_memory_bytes=min(_MOST_IN_RESULT, held // 8),
+    )
 
 
 def _from_environment() -> dict[str, Any]:
@@ -326,11 +381,13 @@ def _from_environment() -> dict[str, Any]:
     return {"spark_master": find_setting("spark_master").checked(master)} if master else {}
 
 
-def with_setting(settings: SessionSettings, name: str, value: object) -> SessionSettings:
+def with_setting(
+    settings: SessionSettings, name: str, value: object, defaults: SessionSettings
+) -> SessionSettings:
     """A session's settings after `SET name = value`; a value of None resets.
 
-    Raises ProgrammingError: no such setting, or it belongs to the database or to the program;
-    InvalidValueError: the value does not fit.
+    `defaults`: what sessions of the database begin with. Raises ProgrammingError: no such setting,
+    or it belongs to the database or to the program; InvalidValueError: the value does not fit.
     """
     setting = find_setting(name)
     _check_not_remembered(setting)
@@ -346,7 +403,8 @@ def with_setting(settings: SessionSettings, name: str, value: object) -> Session
             hint=f"open it with connect(path, {setting.name}=...)",
             sqlstate="55P02",
         )
-    changed: dict[str, Any] = {setting.name: setting.checked(value)}
+    begun = getattr(defaults, setting.name)
+    changed: dict[str, Any] = {setting.name: begun if value is None else setting.checked(value)}
     return replace(settings, **changed)
 
 

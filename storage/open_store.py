@@ -21,6 +21,7 @@ from pykudu_sql.storage.commit.definitions import Definitions
 from pykudu_sql.storage.commit.history import History
 from pykudu_sql.storage.commit.log_retention import LogRetention
 from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
+from pykudu_sql.storage.common.memory_budget import Holder, MemoryBudget, shares_of
 from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp, bound_at
@@ -30,6 +31,7 @@ from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import InterfaceError
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.lease import Lease, Position
+from pykudu_sql.storage.fs.machine_memory import usable_memory
 from pykudu_sql.storage.fs.process import current_process
 from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
 from pykudu_sql.storage.maintenance.manager import MaintenanceManager
@@ -47,17 +49,29 @@ def store_resources(env: Env, path: str, options: StoreOptions) -> StoreResource
     """What a store of a directory begins with."""
     pool = ThreadPoolExecutor(options.threads or os.cpu_count() or 1, "pykudu-scan")
     cache = BlockCache(options.block_cache_bytes)
-    return StoreResources(env, env.resolve(path), options, cache, pool)
+    shares = shares_of(
+        options.memory_limit or usable_memory(),
+        options.block_cache_bytes,
+        options.write_memory_bytes,
+        options.engine_memory_bytes or None,
+    )
+    budget = MemoryBudget(shares)
+    budget.measure_with(Holder.BLOCK_CACHE, lambda: cache.used)
+    return StoreResources(env, env.resolve(path), options, cache, budget, pool)
 
 
 class OpenStore(ABC):
-    """An open database directory. Safe for threads. `options`: as opened."""
+    """An open database directory. Safe for threads.
+
+    `options`: as opened; `budget`: who holds how much memory.
+    """
 
     def __init__(self, resources: StoreResources, services: StoreServices) -> None:
         """Serve a view. What is to be closed is given to `_closing` afterwards."""
         self.path = resources.path
         self.options = resources.options
         self.cache = resources.cache
+        self.budget = resources.budget
         self._resources = resources
         self._services = services
         self._process = current_process()

@@ -15,6 +15,7 @@ from pykudu_sql.storage.commit.definitions import Definitions
 from pykudu_sql.storage.commit.history import History
 from pykudu_sql.storage.commit.history_purge import HistoryPurge
 from pykudu_sql.storage.commit.log_retention import LogRetention
+from pykudu_sql.storage.common.memory_budget import Holder, MemoryBudget
 from pykudu_sql.storage.common.types.hybrid_time import HybridClock, SnapshotBound, last_before
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
@@ -35,13 +36,14 @@ from pykudu_sql.storage.transaction.transaction_services import TransactionServi
 class StoreResources:
     """What a store has from its opening to its end.
 
-    `options`: as opened; `pool`: threads for scans and large inserts.
+    `options`: as opened; `budget`: of its memory; `pool`: threads for scans and large inserts.
     """
 
     env: Env
     path: str
     options: StoreOptions
     cache: BlockCache
+    budget: MemoryBudget
     pool: ThreadPoolExecutor
 
 
@@ -103,6 +105,16 @@ def store_services(
     committer = Committer(clock, mvcc, log, manifest, history.mark_of_tablet, options.rowset_bytes)
     auto_increment = AutoIncrement(tablets)
     definitions = Definitions(committer, history, state, tablets, opener.make)
+    log_retention = LogRetention(log, tablets, committer, state)
+    purge = HistoryPurge(
+        resources.env, resources.path, opener.reaper, committer, history, state, log, tablets
+    )
+    maintenance = MaintenanceManager(
+        MaintenanceContext(
+            tablets, committer, history, state, log_retention, purge, resources.budget, options
+        )
+    )
+    resources.budget.measure_with(Holder.MEMSTORES, maintenance.memory)
     transactions = TransactionServices(
         tablets,
         committer,
@@ -112,10 +124,8 @@ def store_services(
         auto_increment,
         history,
         resources.cache.capacity,
-    )
-    log_retention = LogRetention(log, tablets, committer, state)
-    purge = HistoryPurge(
-        resources.env, resources.path, opener.reaper, committer, history, state, log, tablets
+        resources.budget,
+        maintenance.relieve,
     )
     return StoreServices(
         database_id=opener.database_id,
@@ -127,9 +137,7 @@ def store_services(
         auto_increment=auto_increment,
         log_retention=log_retention,
         purge=purge,
-        maintenance=MaintenanceManager(
-            MaintenanceContext(tablets, committer, history, state, log_retention, purge, options)
-        ),
+        maintenance=maintenance,
         transactions=transactions,
         row_writer=RowWriter(transactions),
     )

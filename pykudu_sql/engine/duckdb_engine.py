@@ -91,7 +91,7 @@ class DuckDBEngine:
                 relation = self._bind(cursor, sql, parameters)
                 types = tuple(shown_type(str(kind)) for kind in relation.types)
                 rows = BATCH_ROWS if are_large(sql, parameters) else HELD_ROWS
-                held = materialized_rows(relation, self._duckdb.memory_limit, rows)
+                held = materialized_rows(relation, self._duckdb.held_limit, rows)
                 self._give_back(working, relations)
             return EngineResult(held, types)
 

@@ -21,6 +21,7 @@ from pykudu_sql.storage.errors import InterfaceError
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+_MEMORY = "SELECT coalesce(sum(memory_usage_bytes), 0) FROM duckdb_memory()"
 _LOCK_DOWN = (
     "default_null_order = 'nulls_last_on_asc_first_on_desc'",
     "error_on_division_by_zero = false",
@@ -46,6 +47,7 @@ class EngineOptions:
     Attributes:
         threads: 0 for as many as there are processors.
         memory_limit: bytes beside the scanned data itself, 0 for the engine's own default.
+        held_limit: tells the bytes that rows may take which a statement holds, 0 for any number.
         spill_directory: gives the directory for what does not fit; made when needed, removed at the
             end. None forbids it to use the disk.
         spill_limit: bytes it may put there, 0 for the engine's own default.
@@ -55,6 +57,7 @@ class EngineOptions:
     memory_limit: int
     spill_directory: Callable[[], str] | None
     spill_limit: int = 0
+    held_limit: Callable[[], int] = lambda: 0
 
 
 class DuckDB:
@@ -65,6 +68,7 @@ class DuckDB:
         self._options = options
         self._lock = threading.Lock()
         self._connection: DuckDBPyConnection | None = None
+        self._looking: DuckDBPyConnection | None = None
         self._closed = False
         self._generation = 0
         hold_duckdb(self)
@@ -75,9 +79,25 @@ class DuckDB:
         return self._generation
 
     @property
-    def memory_limit(self) -> int:
-        """Bytes that queries may use beside the scanned data, 0 for the engine's own default."""
-        return self._options.memory_limit
+    def held_limit(self) -> int:
+        """Bytes that rows may take which a statement holds, 0 for any number."""
+        return self._options.held_limit()
+
+    def memory(self) -> int:
+        """Bytes that its queries take, 0 where it is not loaded or cannot tell."""
+        with self._lock:
+            if self._closed or self._connection is None:
+                return 0
+            import duckdb
+
+            # Its cursor stays: closing one waits, with the interpreter's lock, for what others run.
+            if self._looking is None:
+                self._looking = self._connection.cursor()
+            try:
+                row = self._looking.execute(_MEMORY).fetchone()
+            except duckdb.Error:  # an instance that is to be given up
+                return 0
+            return 0 if row is None else int(row[0])
 
     def cursor(self) -> "DuckDBPyConnection":
         """A new cursor; loads DuckDB the first time.
@@ -102,7 +122,7 @@ class DuckDB:
         with self._lock:
             if self._connection is not None and not _answers(self._connection):
                 self._connection.close()
-                self._connection = None
+                self._connection = self._looking = None
                 self._generation += 1
 
     def close(self) -> None:
@@ -111,7 +131,7 @@ class DuckDB:
             self._closed = True
             if self._connection is not None:
                 self._connection.close()
-                self._connection = None
+                self._connection = self._looking = None
 
     def close_at_exit(self) -> None:
         if self._connection is not None:
@@ -121,10 +141,10 @@ class DuckDB:
                 self.close()
 
     def leave(self) -> Iterator[object]:
-        left, self._connection, self._closed = self._connection, None, True
+        left = (self._connection, self._looking)
+        self._connection, self._looking, self._closed = None, None, True
         self._lock = threading.Lock()
-        if left is not None:
-            yield left
+        yield from (each for each in left if each is not None)
 
 
 def _open(options: EngineOptions) -> "DuckDBPyConnection":

@@ -49,7 +49,7 @@ from pykudu_sql.planner.plan.plan import (
 )
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome
-from pykudu_sql.settings import with_setting
+from pykudu_sql.settings import session_defaults, with_setting
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, last_before
 
 
@@ -87,7 +87,8 @@ def _set(state: SessionState, plan: SetOption) -> Outcome:
         value = last_before(
             SnapshotBound(value)
         )  # The planner gives the bound of the moment, settings hold the moment.
-    state.settings = with_setting(state.settings, name, value)
+    defaults = session_defaults(state.database_settings)
+    state.settings = with_setting(state.settings, name, value, defaults)
     return Outcome(message=f"Setting {name} has been changed.")
 
 

@@ -8,6 +8,7 @@ from pykudu_sql.storage.commit.committer import Committer
 from pykudu_sql.storage.commit.history import History
 from pykudu_sql.storage.commit.history_purge import HistoryPurge
 from pykudu_sql.storage.commit.log_retention import LogRetention
+from pykudu_sql.storage.common.memory_budget import MemoryBudget
 from pykudu_sql.storage.store_options import StoreOptions
 from pykudu_sql.storage.tablet.tablet import Tablet
 
@@ -23,6 +24,7 @@ class MaintenanceContext:
         log_retention: which part of the log is needed.
         purge: lets go of tables, partitions and columns that no readable snapshot sees, and of
             files that nobody reads.
+        budget: whose share changes in memory have to keep to.
     """
 
     tablets: Mapping[str, Tablet]
@@ -31,4 +33,5 @@ class MaintenanceContext:
     state: StoreState
     log_retention: LogRetention
     purge: HistoryPurge
+    budget: MemoryBudget
     options: StoreOptions

@@ -11,12 +11,15 @@ seconds, so that it neither ends the thread nor starves the others.
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
 from pykudu_sql.storage.common.ctrl_c import waited_for
+from pykudu_sql.storage.common.memory_budget import Holder
 from pykudu_sql.storage.common.types.hybrid_time import wall_micros
+from pykudu_sql.storage.errors import DiskError, ReadOnlyError
 from pykudu_sql.storage.maintenance.best_operation import SchedulingState, find_best_operation
 from pykudu_sql.storage.maintenance.context import MaintenanceContext
 from pykudu_sql.storage.maintenance.file_effect import Effect, effect_between, file_sizes
@@ -151,6 +154,28 @@ class MaintenanceManager:
             finally:
                 self.running = None
 
+    def memory(self) -> int:
+        """Roughly the bytes of changes in memory, that flushes would free."""
+        return sum(tablet.memory for tablet in list(self._context.tablets.values()))
+
+    def relieve(self, checkpoint: Checkpoint) -> None:
+        """Flush until changes in memory keep to their share, in the thread of who brings more.
+
+        `checkpoint`: see `run`. A flush that the disk refuses ends it: the commit will tell.
+        """
+        limit = self._context.options.write_memory_bytes
+        with suppress(DiskError, ReadOnlyError):
+            while self._note_memory() > limit:
+                flushes = [op for op in self._collector.due() if op.ram]
+                if not flushes or not self.run(max(flushes, key=lambda op: op.ram), checkpoint):
+                    return
+
+    def _note_memory(self) -> int:
+        """The bytes of changes in memory, and whether they are too many from here on."""
+        size = self._context.budget.sample(Holder.MEMSTORES)
+        self._context.budget.is_pressed = size > self._context.options.write_memory_bytes
+        return size
+
     def _leave_alone(self, op: OperationStats | None) -> None:
         """Let an operation that gained nothing wait, so that others can run."""
         if op is not None:
@@ -219,6 +244,7 @@ class MaintenanceManager:
     def wake(self) -> None:
         """Do what the thread does four times a second; what fails is kept in `last_error`."""
         try:
+            self._note_memory()
             self._context.committer.renew_mark()
             while self._run_in_background():
                 pass

@@ -13,11 +13,13 @@ import pyarrow as pa
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.information_schema import STANDARD_TABLES, standard_rows
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
+from pykudu_sql.storage.common.memory_budget import Holder
 from pykudu_sql.storage.common.partition.partition_text import bounds_text, partition_text
 from pykudu_sql.storage.common.types.arrays import cells_to_array
 from pykudu_sql.storage.common.types.cells import from_cell
 from pykudu_sql.storage.common.types.hybrid_time import last_before, to_micros
 from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.fs.machine_memory import process_memory
 from pykudu_sql.storage.maintenance.operation import OperationRun, OperationStats
 from pykudu_sql.storage.open_store import OpenStore
 from pykudu_sql.storage.upkeep.introspection import (
@@ -184,6 +186,22 @@ def _metrics(store: OpenStore) -> Iterator[SystemRow]:
         yield metric.name, metric.value, metric.unit, metric.description
 
 
+_HELD = {
+    Holder.BLOCK_CACHE: "decoded blocks of files",
+    Holder.MEMSTORES: "rows and changes that are not flushed",
+    Holder.ENGINE: "joins, groups and sorts; what exceeds it goes to disk",
+    Holder.STATEMENTS: "tables that queries hold, and rows on their way to files",
+}
+
+
+def _memory(store: OpenStore) -> Iterator[SystemRow]:
+    process, budget = process_memory(), store.budget
+    whole = (budget.shares.limit, process.now, process.peak)
+    yield "process", *whole, "all of it, with code and libraries"
+    for holder, use in budget.uses().items():
+        yield str(holder), use.limit, use.used, use.peak, _HELD[holder]
+
+
 def _standard(name: str, store: OpenStore) -> Iterator[SystemRow]:
     yield from standard_rows(store.catalog, name)
 
@@ -197,6 +215,7 @@ _ROWS: Mapping[str, Callable[[OpenStore], Iterator[SystemRow]]] = {
     "sys.column_files": _column_files,
     "sys.delta_files": _delta_files,
     "sys.maintenance": _maintenance,
+    "sys.memory": _memory,
     "sys.metrics": _metrics,
     "sys.snapshots": _snapshots,
     **{name: partial(_standard, name) for name in STANDARD_TABLES},

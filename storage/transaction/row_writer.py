@@ -8,6 +8,7 @@ visibility is what `Transaction.commit` does.
 from collections.abc import Mapping
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.checkpoint import go_on
 from pykudu_sql.storage.common.ctrl_c import CtrlCHeld
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
@@ -75,6 +76,8 @@ class RowWriter:
         SerializationError: the table was altered meanwhile; ReadOnlyError, DiskError: the commit
         could not be made durable.
         """
+        if self._services.budget.is_pressed:
+            self._services.relieve(go_on)
         tablet, row = keyed_row(self._services, table, kind, cells)
         with CtrlCHeld():
             return self._commit(table, tablet, row, durable)

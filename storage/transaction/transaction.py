@@ -46,6 +46,8 @@ from pykudu_sql.storage.transaction.transaction_services import (
 )
 from pykudu_sql.storage.transaction.write_set import Savepoint, WriteSet
 
+_LARGE_BYTES = 1 << 20
+
 
 class Transaction:
     """One transaction, used by one thread at a time. `bound`: of its snapshot."""
@@ -324,8 +326,21 @@ class Transaction:
         if not self.has_writes and batch is None:
             self._end()
             return None
+        if self._services.budget.is_pressed or self._writes.memory >= _LARGE_BYTES:
+            self._relieve(checkpoint)
         with self._tablets_at_rest(checkpoint), CtrlCHeld():
             return self._commit(durable, batch)
+
+    def _relieve(self, checkpoint: Checkpoint) -> None:
+        """Have changes in memory flushed before more come there.
+
+        Raises what `checkpoint` raises; the transaction is rolled back.
+        """
+        try:
+            self._services.relieve(checkpoint)
+        except BaseException:
+            self.rollback()
+            raise
 
     def _commit(self, durable: bool, batch: WriterBatch | None) -> Timestamp:
         committer = self._services.committer

@@ -10,6 +10,8 @@ from pykudu_sql.storage.commit.committer import Committer
 from pykudu_sql.storage.commit.definitions import Definitions
 from pykudu_sql.storage.commit.history import History
 from pykudu_sql.storage.commit.new_table import NewTable
+from pykudu_sql.storage.common.checkpoint import Checkpoint
+from pykudu_sql.storage.common.memory_budget import MemoryBudget
 from pykudu_sql.storage.errors import TableChangedError
 from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
 from pykudu_sql.storage.tablet.tablet import Tablet
@@ -28,6 +30,8 @@ class TransactionServices:
         auto_increment: the tables' hidden counters.
         history: how far back tables can be read.
         cache_bytes: what the block cache holds.
+        budget: of the memory of the process.
+        relieve: flushes until changes in memory keep to their share.
     """
 
     tablets: Mapping[str, Tablet]
@@ -38,6 +42,8 @@ class TransactionServices:
     auto_increment: AutoIncrement
     history: History
     cache_bytes: int
+    budget: MemoryBudget
+    relieve: Callable[[Checkpoint], None]
 
 
 def with_new_table(services: TransactionServices, new: NewTable) -> TransactionServices:

@@ -43,6 +43,11 @@ class WriteSet:
         self.by_tablet: dict[str, PendingWrites] = {}
         self.tables: list[TableInfo] = []
 
+    @property
+    def memory(self) -> int:
+        """Roughly the bytes of the writes that are in memory."""
+        return sum(writes.memory for writes in self.by_tablet.values())
+
     def on(self, table: TableInfo, tablet: Tablet) -> PendingWrites:
         """The writes to a tablet; new ones count only once they are kept."""
         pending = self.by_tablet.get(tablet.id)

@@ -109,7 +109,8 @@ def relations_of(
         for waiting in pending.values():
             waiting.rows = waiting.all_rows = _rows_to_read(state, waiting, transaction)
     relations: dict[str, Relation] = dict(query.lists)
-    left = state.settings.scan_memory_bytes
+    budget = state.store.budget
+    left = min(state.settings.scan_memory_bytes, budget.free)
     while pending:
         state.checkpoint()
         waiting = min(pending.values(), key=_order)
@@ -125,6 +126,7 @@ def relations_of(
         if not isinstance(relation, pa.Table):
             continue
         left = max(0, left - relation.nbytes)
+        budget.hold(relation, relation.nbytes)
         covered = [other for other in pending.values() if _covers(waiting, other)]
         for other in covered:
             relations[other.scan.name] = relation.select(_names(other.scan))

@@ -211,7 +211,9 @@ def run_engine(
     """What the engine makes of the relations; raises as `compute` does."""
     request = engine_request(query, relations, parameters)
     with _failures_of(relations):
-        return state.engine.execute(*request)
+        result = state.engine.execute(*request)
+    state.store.budget.hold(result.table, result.table.nbytes)
+    return result
 
 
 def engine_request(

@@ -66,7 +66,7 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
     if _is_stream(data):
         with state.own_errors.program_code():
             reader = _reader(data)
-        most = chunk_bytes(state.database_settings.memory_limit)
+        most = chunk_bytes(state.store.budget)
         rows = reader_rows(reader, most, state.own_errors)
         if kind is RowOpKind.INSERT:
             return _append_stream(state, table, rows)

@@ -106,7 +106,7 @@ class _FileRows:
         """Insert the rows that fit."""
         schema = pa.schema([(column.name, column.type.arrow) for column in self._columns])
         batches = self._batches()
-        most = chunk_bytes(self._state.database_settings.memory_limit)
+        most = chunk_bytes(self._state.store.budget)
         rows = file_rows(schema, lambda: next(batches, None), most)
         with self._state.followed():
             results = insert_rows(self._mode, transaction, self._plan.table, rows, self._by_id)

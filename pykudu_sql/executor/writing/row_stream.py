@@ -20,6 +20,7 @@ from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.settings import EMBEDDED
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.memory_budget import MemoryBudget
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined
 from pykudu_sql.storage.errors import SerializationError
@@ -29,6 +30,7 @@ CHUNK_BYTES = 256 << 20
 # A changed row is two or three numbers here, and ten times as much in stores and log.
 CHANGE_BYTES = 32 << 20
 EXPORT_BYTES = 16 << 20
+_LEAST_BYTES = 1 << 20
 
 ArrowColumns = Mapping[int, pa.Array | pa.ChunkedArray]
 ReadBatch = Callable[[], pa.RecordBatch | None]
@@ -95,12 +97,9 @@ def _read_chunk(read: ReadBatch, most: int) -> tuple[Sequence[pa.RecordBatch], b
     return batches, False
 
 
-def chunk_bytes(memory_limit: int) -> int:
-    """Bytes of a chunk, which is in memory about three times while it is written.
-
-    `memory_limit`: 0 if there is none.
-    """
-    return min(CHUNK_BYTES, memory_limit // 4) if memory_limit else CHUNK_BYTES
+def chunk_bytes(budget: MemoryBudget) -> int:
+    """Bytes of a chunk, which is in memory about three times while it is written."""
+    return min(CHUNK_BYTES, max(budget.free // 4, _LEAST_BYTES))
 
 
 def reader_rows(reader: pa.RecordBatchReader, most: int, own_errors: OwnErrors) -> RowStream:
@@ -155,7 +154,7 @@ def _answered(
         held = answer(state, query, parameters, transaction)
         batches = held.table.to_batches()
         return RowStream(held.table.schema, batches, True, lambda: None, 0, types=held.types)
-    size = min(most, chunk_bytes(state.database_settings.memory_limit))
+    size = min(most, chunk_bytes(state.store.budget))
     return _streamed(state, query, parameters, transaction, size)
 
 
@@ -166,7 +165,7 @@ def change_rows(
 
     Raises Error: see `compute`.
     """
-    size = min(CHANGE_BYTES, chunk_bytes(state.database_settings.memory_limit))
+    size = min(CHANGE_BYTES, chunk_bytes(state.store.budget))
     return _streamed(state, query, parameters, transaction, size)
 
 

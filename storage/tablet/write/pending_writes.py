@@ -99,6 +99,11 @@ class PendingWrites:
         return len(self._log)
 
     @property
+    def memory(self) -> int:
+        """Roughly the bytes of the rows and changes that are in memory."""
+        return self._inserts.memory + sum(own.memory.bytes for own in self._own.deltas.values())
+
+    @property
     def own(self) -> OwnChanges:
         """What is changed of rows that were there before, by rowset id."""
         return self._own.deltas

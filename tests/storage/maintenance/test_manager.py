@@ -5,11 +5,12 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 
+import pyarrow as pa
 import pytest
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.partition.partition import PartitionSchema
-from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.table_properties import (
     DISABLE_COMPACTION,
@@ -247,3 +248,24 @@ def test_small_rowsets_are_merged_until_nothing_is_gained_and_no_further() -> No
                 assert runs < 50, "the same is compacted again and again"
         (tablet,) = (store.tablets[info.id] for info in table.tablets)
         assert inside(tablet).average_height < 1.1
+
+
+def test_changes_beyond_their_share_are_flushed_before_more_come() -> None:
+    options = StoreOptions(threads=1, maintenance=False, write_memory_bytes=64 << 10)
+    with closing(Store(MemoryEnv(), "db", options)) as store:
+        table = make_table(store)
+        for start in range(0, 20_000, 4000):
+            txn = store.begin()
+            cells = {
+                0: pa.array(range(start, start + 4000), pa.int32()),
+                1: pa.array(["x" * 400] * 4000),
+            }
+            txn.write(table, RowOperations(RowOpKind.INSERT, cells, 4000))
+            txn.commit(durable=True)
+        assert flushed_rowsets(store, table) >= 4
+        store.maintenance.wake()
+        assert store.budget.is_pressed
+        insert(store, table, 1_000_000)
+        assert not store.budget.is_pressed
+        assert store.maintenance.memory() < 64 << 10
+        assert inside(store.tablets[table.tablets[0].id]).live_rows == 20_001

@@ -13,6 +13,7 @@ from pykudu_sql.error_boundary import OwnErrors
 from pykudu_sql.executor.writing import row_stream
 from pykudu_sql.executor.writing.row_stream import chunk_bytes, reader_rows
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.memory_budget import MemoryBudget, MemoryShares
 from pykudu_sql.storage.common.rows.row_operation import RowOperations
 from pykudu_sql.storage.transaction.transaction import Transaction
 
@@ -70,9 +71,16 @@ def test_a_stream_is_cut_into_chunks_that_are_read_when_they_are_taken() -> None
         next(rows.chunks())
 
 
-def test_a_chunk_takes_a_quarter_of_the_memory_limit_at_most() -> None:
-    limits = (0, 64 << 20, 1 << 40)
-    assert [chunk_bytes(limit) >> 20 for limit in limits] == [256, 16, 256]
+def test_a_chunk_takes_a_quarter_of_what_is_left_for_statements_at_most() -> None:
+    budget = MemoryBudget(MemoryShares(0, 0, 0, 0, statements=2 << 30))
+    assert chunk_bytes(budget) == 256 << 20
+    others = pa.table({})
+    budget.hold(others, (2 << 30) - (64 << 20))
+    assert chunk_bytes(budget) == 16 << 20
+    budget.hold(others, 63 << 20)
+    assert chunk_bytes(budget) == 1 << 20
+    del others
+    assert chunk_bytes(budget) == 256 << 20
 
 
 @pytest.mark.parametrize("mode", ["fail", "collect"])
