@@ -13,6 +13,7 @@ from pykudu_sql.storage.errors import InterfaceError
 from pykudu_sql.storage.ingest.row_batch import complete
 from pykudu_sql.storage.ingest.validation import raise_first, validate
 from pykudu_sql.storage.scan.table_scan import RowSetRead
+from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset.row_address import shares
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.write.addressed_operations import AddressedOperations
@@ -43,6 +44,11 @@ class AddressedRows:
             RowSetRead(rowset, pending.own.get(rowset.id), index)
             for index, (pending, rowset) in enumerate(self._rowsets)
         ]
+
+    @property
+    def in_memory(self) -> int:
+        """How many rows are in memory, where their changes stay too."""
+        return sum(len(each) for _, each in self._rowsets if isinstance(each, MemRowSet))
 
     def write(self, operations: RowOperations) -> int:
         """Write to rows by their addresses; see `Transaction.write`.

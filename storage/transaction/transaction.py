@@ -217,6 +217,11 @@ class Transaction:
             raise InterfaceError(f"no scan has given addresses of rows of table '{table.name}'")
         return addressed
 
+    @property
+    def addressed_in_memory(self) -> int:
+        """How many rows in memory the latest scan has addressed, whose changes get no files."""
+        return 0 if self._addressed is None else self._addressed.in_memory
+
     def change(self, table: TableInfo, batches: Iterable[RowOperations]) -> int:
         """Change rows that come in batches, all or none, in memory for one batch at a time.
 

@@ -29,6 +29,8 @@ from pykudu_sql.storage.transaction.transaction import Transaction
 CHUNK_BYTES = 256 << 20
 # A changed row is two or three numbers here, and ten times as much in stores and log.
 CHANGE_BYTES = 32 << 20
+# Rows in memory whose changes may stay there.
+MOST_IN_MEMORY = 1000
 EXPORT_BYTES = 16 << 20
 _LEAST_BYTES = 1 << 20
 

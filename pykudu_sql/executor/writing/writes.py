@@ -16,6 +16,7 @@ from pykudu_sql.executor.writing.collecting import faults, is_row_error, reporte
 from pykudu_sql.executor.writing.column_values import array_of
 from pykudu_sql.executor.writing.engine_values import storable
 from pykudu_sql.executor.writing.row_stream import (
+    MOST_IN_MEMORY,
     ArrowColumns,
     RowStream,
     change_rows,
@@ -328,6 +329,11 @@ def _from_query(
             with closing(stream), state.followed():
                 return insert_rows(mode, transaction, table, stream, columns_of)
         if not isinstance(plan, InsertQuery) and plan.by_address:
+            with closing(change_rows(state, plan.query, parameters, transaction)) as stream:
+                if stream.is_all or transaction.addressed_in_memory <= MOST_IN_MEMORY:
+                    return _write_at(state, transaction, plan, kind, stream)
+            # Changes of rows in memory stay there and in the log: those rows get files first.
+            state.store.flush(table.name, state.checkpoint)
             with closing(change_rows(state, plan.query, parameters, transaction)) as stream:
                 return _write_at(state, transaction, plan, kind, stream)
         rows = storable(rows_of(state, plan.query, parameters, transaction))

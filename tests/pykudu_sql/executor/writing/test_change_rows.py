@@ -134,3 +134,27 @@ def test_earlier_moments_and_the_changes_since_show_a_statement_in_chunks_as_one
     earlier = connection.execute("SELECT k, n, word FROM t AS OF SNAPSHOT before ORDER BY k")
     assert earlier.fetchall() == before
     assert connection.execute("SELECT count(*), max(n) FROM t").fetchall() == [(1001, 100)]
+
+
+@pytest.mark.parametrize("in_transaction", [False, True])
+@pytest.mark.parametrize("statement", ["UPDATE t SET n = 5", "DELETE FROM t WHERE k >= 0"])
+def test_many_rows_in_memory_get_files_before_a_statement_in_chunks(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch, statement: str, in_transaction: bool
+) -> None:
+    connection.execute("UPSERT INTO t SELECT k + 5000, n, word FROM t")
+    connection.execute("BEGIN")
+    count = connection.execute(statement).rowcount
+    expected = rows_of(connection)
+    connection.execute("ROLLBACK")
+    monkeypatch.setattr(row_stream, "CHANGE_BYTES", 100)
+    if in_transaction:
+        connection.execute("BEGIN")
+        connection.execute("UPDATE t SET word = 'own' WHERE k = 5001")
+    assert connection.execute(statement).rowcount == count
+    if in_transaction:
+        connection.execute("COMMIT")
+    changed = [row for row in rows_of(connection) if row[0] != 5001]
+    assert changed == [row for row in expected if row[0] != 5001]
+    kinds = "SELECT sum(memory_deltas), max(redo_records) > 0 FROM sys.rowsets"
+    in_stores, in_files = connection.execute(kinds).fetchall()[0]
+    assert in_files and in_stores <= 1
