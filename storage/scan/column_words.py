@@ -44,8 +44,7 @@ def _parts(scan: TableScan, read: RowSetRead, column: ColumnSchema) -> Iterator[
     if isinstance(rowset, DiskRowSet):
         yield rowset.base.words(column)
     elif isinstance(rowset, MemRowSet):
-        rows = rowset.row_count(scan.bound)
-        yield rowset.column(column, rows) if rows <= MOST_ROWS_IN_MEMORY else None
+        yield rowset.column(column, read.rows) if read.rows <= MOST_ROWS_IN_MEMORY else None
     patch = rowset.view(scan.bound, read.own).patch(column.id)
     if patch is not None:
         yield patch.values if len(patch.values) <= MOST_ROWS_IN_MEMORY else None

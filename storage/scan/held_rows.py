@@ -75,7 +75,7 @@ class _Part:
 
 def _parts(scan: TableScan, row_filter: RowFilter | None) -> Iterator[_Part]:
     for read in scan.reads:
-        rowset, count = read.rowset, read.rowset.row_count(scan.bound)
+        rowset, count = read.rowset, read.rows
         ranges = [(0, count)]
         if isinstance(rowset, DiskRowSet) and not rowset.may_match(row_filter, scan.bound):
             continue

@@ -53,11 +53,13 @@ class RowSetRead:
 
     Attributes:
         own: a transaction's uncommitted changes of it.
-        rowset_index: by which row addresses name it; 0 in a scan without them.
+        rows: that the scan's snapshot may see.
+        rowset_index: by which row addresses name it.
     """
 
     rowset: RowSet
     own: OwnDeltas | None
+    rows: int
     rowset_index: int = 0
 
 
@@ -113,7 +115,7 @@ class TableScan:
     @property
     def row_count(self) -> int:
         """Rows of the rowsets, whatever the predicate and the limit, deleted ones among them."""
-        return sum(read.rowset.row_count(self.bound) for read in self.reads)
+        return sum(read.rows for read in self.reads)
 
     @property
     def estimated_bytes(self) -> int:
@@ -125,10 +127,9 @@ class TableScan:
         strings = sum(column.type.is_variable for column in self.columns)
         total = 0
         for read in self.reads:
-            rowset, rows = read.rowset, read.rowset.row_count(self.bound)
-            total += rows * (width + _STRING_BYTES * strings)
-            if strings and rows and isinstance(rowset, DiskRowSet):
-                total += rowset.meta.total_size
+            total += read.rows * (width + _STRING_BYTES * strings)
+            if strings and isinstance(read.rowset, DiskRowSet):
+                total += read.rowset.meta.total_size
         return total
 
     def row_filter(self) -> RowFilter | None:
@@ -173,7 +174,7 @@ class TableScan:
     def _whole_rowsets(self) -> Iterator[RowBlock]:
         """Every rowset in one go; side by side, when they are large."""
         wanted = self.row_filter()
-        sizes = [self._rows_of(read.rowset, wanted) for read in self.reads]
+        sizes = [self._rows_of(read, wanted) for read in self.reads]
         if sum(size > 0 for size in sizes) <= 1 or sum(sizes) <= PARALLEL_ROWS:
             for read in self.reads:
                 yield from self._scan(read, wanted, None, self.stats)
@@ -189,11 +190,12 @@ class TableScan:
                 self.stats.add(stats)
             yield from blocks
 
-    def _rows_of(self, rowset: RowSet, row_filter: RowFilter | None) -> int:
+    def _rows_of(self, read: RowSetRead, row_filter: RowFilter | None) -> int:
         """An upper bound of the rows to read, from metadata."""
+        rowset = read.rowset
         if isinstance(rowset, DiskRowSet) and not rowset.may_match(row_filter, self.bound):
             return 0
-        return rowset.row_count(self.bound)
+        return read.rows
 
     def _one_by_one(self) -> Iterator[RowBlock]:
         """A stretch after the other, exactly the rows that match."""
@@ -262,7 +264,7 @@ class TableScan:
         runs = rowset.runs(row_filter, self.bound)
         if not runs:
             return None
-        picks = ordinals_by_key(runs, rowset.row_count(self.bound), stretch)
+        picks = ordinals_by_key(runs, read.rows, stretch)
         blocks = rowset.scan_rows(
             picks, self.columns, row_filter, self.bound, read.own, stats=self.stats
         )
@@ -313,7 +315,7 @@ class TableScan:
 
         A block is counted as all rows of a stretch, and what was passed over at the end.
         """
-        left = 0 if self.counter is None else read.rowset.row_count(self.bound)
+        left = 0 if self.counter is None else read.rows
         self.checkpoint()
         for block in blocks:
             yield located(block, read.rowset_index) if self.spec.addressed else block

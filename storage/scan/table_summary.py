@@ -41,9 +41,8 @@ def count_rows(reads: Sequence[RowSetRead], bound: SnapshotBound) -> int:
 
 
 def _living(read: RowSetRead, bound: SnapshotBound) -> int:
-    rows = read.rowset.row_count(bound)
-    alive = read.rowset.view(bound, read.own).alive(rows) if rows else None
-    return rows if alive is None else int(np.count_nonzero(alive))
+    alive = read.rowset.view(bound, read.own).alive(read.rows)
+    return read.rows if alive is None else int(np.count_nonzero(alive))
 
 
 def extremes(
@@ -56,8 +55,6 @@ def extremes(
     lows: list[Cell] = []
     highs: list[Cell] = []
     for read in reads:
-        if not read.rowset.row_count(bound):
-            continue
         bounds = _extremes_of(read, bound, column)
         if bounds is None:
             return None

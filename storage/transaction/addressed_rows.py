@@ -12,13 +12,17 @@ from pykudu_sql.storage.common.rows.row_operation import RowOperations
 from pykudu_sql.storage.errors import InterfaceError
 from pykudu_sql.storage.ingest.row_batch import complete
 from pykudu_sql.storage.ingest.validation import raise_first, validate
-from pykudu_sql.storage.scan.table_scan import RowSetRead
+from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset.row_address import shares
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.write.addressed_operations import AddressedOperations
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.transaction.write_set import WriteSet
+
+# A rowset, and a transaction's uncommitted changes of it.
+WrittenRowSet = tuple[MemRowSet | DiskRowSet, OwnDeltas | None]
 
 
 class AddressedRows:
@@ -38,12 +42,9 @@ class AddressedRows:
         self._lengths = [(each, each.length) for each in pending]
         self._rowsets = [(each, rowset) for each in pending for rowset in each.rowsets]
 
-    def reads(self) -> list[RowSetRead]:
-        """The rowsets, numbered as addresses name them."""
-        return [
-            RowSetRead(rowset, pending.own.get(rowset.id), index)
-            for index, (pending, rowset) in enumerate(self._rowsets)
-        ]
+    def rowsets(self) -> Sequence[WrittenRowSet]:
+        """The rowsets, in the order in which addresses number them."""
+        return [(rowset, pending.own.get(rowset.id)) for pending, rowset in self._rowsets]
 
     @property
     def in_memory(self) -> int:

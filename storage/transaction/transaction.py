@@ -35,7 +35,7 @@ from pykudu_sql.storage.scan.table_scan import RowSetRead, TableScan
 from pykudu_sql.storage.scan.table_summary import summarize
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
-from pykudu_sql.storage.transaction.addressed_rows import AddressedRows
+from pykudu_sql.storage.transaction.addressed_rows import AddressedRows, WrittenRowSet
 from pykudu_sql.storage.transaction.batch_writer import BatchWriter
 from pykudu_sql.storage.transaction.bulk_change import write_changes
 from pykudu_sql.storage.transaction.row_writer import keyed_row
@@ -117,10 +117,14 @@ class Transaction:
         tablets = [self._services.tablets[table.tablets[index].id] for index in remaining]
         if spec.addressed:
             self._addressed = AddressedRows(table, self._writes, tablets)
-            reads = self._addressed.reads()
+            rowsets = self._addressed.rowsets()
         else:
-            reads = [read for tablet in tablets for read in self._reads(tablet, bound)]
-        reads = [read for read in reads if read.rowset.row_count(snapshot.bound)]
+            rowsets = [each for tablet in tablets for each in self._rowsets(tablet, bound)]
+        reads = [
+            RowSetRead(rowset, own, rows, index)
+            for index, (rowset, own) in enumerate(rowsets)
+            if (rows := rowset.row_count(snapshot.bound))
+        ]
         if stats is not None:
             stats.tablets += len(table.tablets)
             stats.rowsets += len(reads)
@@ -128,13 +132,12 @@ class Transaction:
         scan = TableScan(table.schema, spec, snapshot, reads, services.pool, stats)
         return replace(scan, cache_blocks=fits_cache(scan, services.cache_bytes))
 
-    def _reads(self, tablet: Tablet, bound: SnapshotBound | None) -> Iterator[RowSetRead]:
+    def _rowsets(self, tablet: Tablet, bound: SnapshotBound | None) -> Sequence[WrittenRowSet]:
+        """The rowsets of a tablet; those of the transaction itself only without a bound."""
         pending = self._writes.by_tablet.get(tablet.id) if bound is None else None
         if pending is None:
-            for rowset in tablet.components.rowsets:
-                yield RowSetRead(rowset, None)
-        else:
-            yield from (RowSetRead(seen, pending.own.get(seen.id)) for seen in pending.rowsets)
+            return [(rowset, None) for rowset in tablet.components.rowsets]
+        return [(rowset, pending.own.get(rowset.id)) for rowset in pending.rowsets]
 
     def lookup(
         self,

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pykudu_sql.engine.operators import Operator
 from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.reading.queries import engine_request
-from pykudu_sql.executor.reading.scans import StreamedScan, prepared_scan, relation_of
+from pykudu_sql.executor.reading.scans import StreamedScan, pruned_scan, relation_of
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.plan import Plan, Query
 from pykudu_sql.planner.plan.template import bind_predicate
@@ -34,7 +34,7 @@ def planned_operators(
         if is_system(scan.table):
             relations[scan.name] = relation_of(state, scan, predicate, transaction)
         else:
-            table_scan = prepared_scan(state, scan, predicate, transaction)
+            table_scan = pruned_scan(state, scan, predicate, transaction)
             relations[scan.name] = StreamedScan(table_scan, state, transaction)
     try:
         found = state.engine.planned(*engine_request(plan, relations, parameters))

@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.reading.query_parameters import check_parameters
-from pykudu_sql.executor.reading.scans import prepared_scan, relation_of
+from pykudu_sql.executor.reading.scans import pruned_scan, relation_of
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.comparison import conjunction
 from pykudu_sql.planner.plan.plan import Query, Scan
@@ -160,8 +160,7 @@ def _rows_to_read(state: SessionState, waiting: _Pending, transaction: Transacti
     """Rows in the tablets that a scan has to look at."""
     if is_system(waiting.scan.table) or waiting.scan.history is not None:
         return 0
-    table_scan = prepared_scan(state, waiting.scan, waiting.predicate, transaction)
-    return sum(read.rowset.row_count(table_scan.bound) for read in table_scan.reads)
+    return pruned_scan(state, waiting.scan, waiting.predicate, transaction).row_count
 
 
 def _order(waiting: _Pending) -> tuple[float, int]:

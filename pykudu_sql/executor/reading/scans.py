@@ -87,6 +87,20 @@ class StreamedScan:
         return words_of(self._scan, self._scan.columns[column], most)
 
 
+def pruned_scan(
+    state: SessionState,
+    scan: Scan,
+    predicate: Predicate | None,
+    transaction: Transaction,
+    stats: ScanStats | None = None,
+) -> TableScan:
+    """A scan, its tablets pruned, for what its metadata say; see `relation_of`."""
+    if scan.bound is not None:
+        state.store.wait_until_readable(scan.bound)
+    spec = ScanSpec(scan.column_ids, predicate, scan.limit, scan.order, scan.addressed)
+    return transaction.scan(scan.table, spec, scan.bound, stats)
+
+
 def prepared_scan(
     state: SessionState,
     scan: Scan,
@@ -94,11 +108,8 @@ def prepared_scan(
     transaction: Transaction,
     stats: ScanStats | None = None,
 ) -> TableScan:
-    """A scan, its tablets pruned, not read yet; see `relation_of`."""
-    if scan.bound is not None:
-        state.store.wait_until_readable(scan.bound)
-    spec = ScanSpec(scan.column_ids, predicate, scan.limit, scan.order, scan.addressed)
-    table_scan = transaction.scan(scan.table, spec, scan.bound, stats)
+    """A scan that can be cancelled and whose progress is shown, not read yet."""
+    table_scan = pruned_scan(state, scan, predicate, transaction, stats)
     counter = state.counter(f"reading {scan.table.name}", table_scan.row_count)
     return replace(table_scan, checkpoint=state.checkpoint, counter=counter)
 

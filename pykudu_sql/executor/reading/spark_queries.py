@@ -15,7 +15,7 @@ from pykudu_sql.engine.query_engine import EngineResult
 from pykudu_sql.engine.stored_relation import StoredRelation
 from pykudu_sql.executor.reading.engine_choice import Embedded, EngineChoice, OnSpark
 from pykudu_sql.executor.reading.query_parameters import check_parameters, parameter_values
-from pykudu_sql.executor.reading.scans import prepared_scan
+from pykudu_sql.executor.reading.scans import pruned_scan
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.query_plans import Query, Scan
 from pykudu_sql.planner.plan.template import bind_predicate
@@ -140,7 +140,7 @@ def _why_too_small(
     """Why the work is not worth a Spark job; None if it is."""
     least = state.settings.spark_scan_bytes
     size = sum(
-        prepared_scan(
+        pruned_scan(
             state, scan, bind_predicate(scan.predicate, parameters), transaction
         ).estimated_bytes
         for scan in query.scans
