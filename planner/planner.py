@@ -4,10 +4,12 @@ from functools import partial
 
 from pykudu_sql.planner.checkpoint import checked_by
 from pykudu_sql.planner.deep_stack import run_deep
+from pykudu_sql.planner.listed_relations import with_listed_relations
 from pykudu_sql.planner.parse.error_positions import locate
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Plan
 from pykudu_sql.planner.statements import plan_statement
+from pykudu_sql.planner.string_forms import with_plain_strings
 from pykudu_sql.storage.errors import Error, InterfaceError, StatementTooComplexError
 
 MAX_STATEMENT_CHARACTERS = 256 * 1024 * 1024
@@ -30,7 +32,10 @@ def plan(sql: str, context: PlanContext) -> Plan:
         )
     try:
         with checked_by(context.checkpoint):
-            planned = run_deep(partial(plan_statement, sql, 0, context))
+            double_quoted = context.settings.double_quoted_strings
+            text = with_plain_strings(sql, double_quoted=double_quoted)
+            text, context = with_listed_relations(text, context)
+            planned = run_deep(partial(plan_statement, text, 0, context))
     except Error as error:
         locate(error, sql)
         raise

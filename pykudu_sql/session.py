@@ -20,7 +20,7 @@ from pykudu_sql.executor.executor import prepare
 from pykudu_sql.executor.parameter_shape import check_parameters, parameter_rows
 from pykudu_sql.executor.session_state import Prepared, SessionState
 from pykudu_sql.executor.transaction_scope import MAX_ATTEMPTS, TransactionScope
-from pykudu_sql.planner.plan.context import PlanContext, PlanSettings
+from pykudu_sql.planner.plan.context import ListedRows, PlanContext, PlanSettings
 from pykudu_sql.planner.plan.plan import Change, Plan, Write
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.planner.planner import plan
@@ -262,11 +262,24 @@ class Session:
                 as_of,
                 settings.database,
                 settings.row_errors == "collect",
+                settings.double_quoted_strings,
             ),
             self._store.definitions.snapshots,
             prepared=self._state.prepared,
+            list_rows=self._list_rows,
             checkpoint=self._state.checkpoint,
         )
+
+    def _list_rows(self, statement_plan: Plan) -> ListedRows:
+        if statement_plan.parameters:
+            raise NotSupportedError("a listing in a query cannot have parameters")
+        result = prepare(self._state, statement_plan)(()).result
+        if result is None:
+            raise NotSupportedError("what stands in FROM lists nothing")
+        rows: list[Sequence[Any]] = []
+        while batch := result.fetch(MAX_STATEMENTS):
+            rows.extend(batch)
+        return ListedRows(result.names, list(map(str, result.types)), rows)
 
     def _evaluate(self, sql: str) -> Sequence[Any]:
         self._state.checkpoint()

@@ -81,6 +81,7 @@ class SessionSettings:
     default_hash_partitions: int = 0
     as_of: Timestamp | None = None
     row_errors: str = "fail"
+    double_quoted_strings: bool = False
     database: str = "default"
     scan_memory_bytes: int = _MOST_SCANNED
     result_memory_bytes: int = _MOST_IN_RESULT
@@ -288,6 +289,8 @@ _TABLE = (
             "the moment at which tables without an AS OF of their own are read"),
     Setting("database", SettingScope.SESSION, "text", _database,
             "where tables and views without a database are looked for; USE changes it too"),
+    Setting("double_quoted_strings", SettingScope.SESSION, "boolean", _boolean,
+        'reads `"text"` as a string, as Impala and MySQL do; names are quoted by backticks then'),
     Setting("row_errors", SettingScope.SESSION, "text", _one_of("fail", "collect"),
             "what a bad row does: 'fail' fails its statement; 'collect' leaves the row out and "
             "reports it in SHOW ROW ERRORS"),

@@ -209,6 +209,10 @@ class FromClauses:
         name = node.name.lower()
         alias = (node.alias or node.name).lower()
         version = node.args.get("version")
+        listed = self._context.listed.get(node.name)
+        if listed is not None:
+            self.volatile = True
+            return self._view(node, alias, listed, None)
         if not node.db and name in ctes:
             if version is not None:
                 raise NotSupportedError(

@@ -69,6 +69,14 @@ def approximate_top(node: exp.Expr) -> exp.Expr:
     return exp.AnonymousAggFunc(this="approx_top_k", expressions=arguments)
 
 
+def last_of_window(node: exp.Expr) -> exp.Expr:
+    """`last(x IGNORE NULLS) OVER w` as `last_value`; the printer lacks words for the shorter."""
+    call = node.this
+    if isinstance(node, exp.IgnoreNulls | exp.RespectNulls) and isinstance(call, exp.Last):
+        node.set("this", exp.LastValue(this=call.this))
+    return node
+
+
 def map_of_lists(node: exp.Expr) -> exp.Expr:
     """`MAP {k: v}` as `map([k], [v])`, where the braces are no struct and a value may be any."""
     if not isinstance(node, exp.ToMap):
@@ -152,6 +160,7 @@ RULES: Sequence[tuple[Rule, Sequence[type[exp.Expr]]]] = (
     (plain_logical_aggregate, LOGICAL_AGGREGATES),
     (empty_in_list, (exp.In,)),
     (approximate_top, (exp.ApproxTopK,)),
+    (last_of_window, (exp.IgnoreNulls, exp.RespectNulls)),
     (map_of_lists, (exp.ToMap,)),
     (sha2_of_256_bits, (exp.SHA2,)),
     (formatted_cast, (exp.Cast, exp.StrToDate, exp.StrToTime)),

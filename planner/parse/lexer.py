@@ -6,7 +6,8 @@ parse: splitting a script, reading a thousand rows of VALUES, finding out what k
 
 Lexical rules, the same for both: `'...'` is a string with `''` inside for a quote, "..." and
 `...` are identifiers that double their quote, `--` and `/* */` are comments that do not nest,
-`x'0aff'` is a binary, identifiers without quotes fold to lower case.
+`x'0aff'` is a binary, `E'..'` a string with escapes (which `string_forms` writes over), identifiers
+without quotes fold to lower case.
 """
 
 import re
@@ -35,13 +36,13 @@ class TokenKind(IntEnum):
 TOKEN_PATTERN = re.compile(
     r"""
       (\s+ | --[^\n]* | /\*.*?\*/)
-    | ([xX]'[^']*')
-    | ([^\W\d][\w$]*)
+    | ([xX]'[^']*' | [eE]'(?:[^'\\]|\\.|'')*')
+    | ((?![eE]')[^\W\d][\w$]*)
     | ((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
     | ('[^']*(?:''[^']*)*')
     | ("[^"]*(?:""[^"]*)*" | `[^`]*(?:``[^`]*)*`)
     | (\? | (?<!:):[^\W\d]\w*)
-    | (['"`] | /\*)
+    | ([eE]?'|["`] | /\*)
     | (<=|>=|<>|!=|\|\||::|:=|//|->>|->|.)
     """,
     re.VERBOSE | re.DOTALL,
@@ -51,7 +52,14 @@ _KINDS = (TokenKind.SYMBOL, *TokenKind)  # by their number
 _SPACE, _WORD, _NUMBER = TokenKind.SPACE, TokenKind.WORD, TokenKind.NUMBER
 _UNCLOSED = TokenKind.UNCLOSED
 _BOUNDED = frozenset({_NUMBER, _UNCLOSED})  # which `check_token` looks at
-_UNCLOSED_NAMES = {"'": "string", '"': "quoted name", "`": "quoted name", "/*": "comment"}
+_UNCLOSED_NAMES = {
+    "'": "string",
+    "e'": "string",
+    "E'": "string",
+    '"': "quoted name",
+    "`": "quoted name",
+    "/*": "comment",
+}
 
 
 class Token(NamedTuple):

@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.planner.plan.prepared_plans import PreparedText
 from pykudu_sql.storage.catalog.catalog import Catalog
-from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
+from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE, ViewInfo
 from pykudu_sql.storage.catalog.snapshots import NamedSnapshot
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
-from pykudu_sql.storage.errors import ReadOnlyError
+from pykudu_sql.storage.errors import InternalError, ReadOnlyError
+
+if TYPE_CHECKING:
+    from pykudu_sql.planner.plan.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,7 @@ class PlanSettings:
         implicit_primary_key: a CREATE TABLE without a key gets only the hidden counter.
         database: of names that have none.
         collects_row_errors: rows of a statement that do not fit are reported, by their keys.
+        double_quoted_strings: whether `"x"` is a string.
         key_access: whether a statement about one row by its whole key does without the engine.
         as_of: the bound at which tables without their own AS OF are read; None is now.
     """
@@ -31,7 +35,25 @@ class PlanSettings:
     as_of: SnapshotBound | None = None
     database: str = DEFAULT_DATABASE
     collects_row_errors: bool = False
+    double_quoted_strings: bool = False
     key_access: bool = True
+
+
+# Begins the names of relations that stand in the place of listings.
+LISTED_PREFIX = "?"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRows:
+    """What SHOW or the like listed: names and types of columns, rows of Python values."""
+
+    names: Sequence[str]
+    types: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+def _no_listing(plan: "Plan") -> ListedRows:
+    raise InternalError("nothing is listed here")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +71,8 @@ class PlanContext:
         trace: takes the name of each rewrite pass and what it changed, as lines; None in all but
             EXPLAIN (PASSES).
         prepared: the statements that the session keeps, by name.
+        list_rows: runs a statement that lists something.
+        listed: the rows that this statement has listed, as views, by name.
         checkpoint: raises an Error where planning should stop; see `planner.checkpoint`.
     """
 
@@ -60,6 +84,8 @@ class PlanContext:
     snapshots: Mapping[str, NamedSnapshot] = field(default_factory=dict)
     trace: Callable[[str, Sequence[str]], None] | None = None
     prepared: Mapping[str, PreparedText] = field(default_factory=dict)
+    list_rows: "Callable[[Plan], ListedRows]" = _no_listing
+    listed: Mapping[str, ViewInfo] = field(default_factory=dict)
     checkpoint: Callable[[], None] = lambda: None
 
     def without_key_access(self) -> "PlanContext":

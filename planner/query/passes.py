@@ -35,6 +35,7 @@ from pykudu_sql.planner.query.list_relations import name_long_lists
 from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.planner.query.parameters import number_parameters
 from pykudu_sql.planner.query.scan_planning import hide_counters, plan_scans, qualify_columns
+from pykudu_sql.planner.query.text_moments import OF_MOMENTS, read_texts_as_moments
 from pykudu_sql.planner.query.type_conflicts import (
     check_compared,
     check_recursive,
@@ -101,6 +102,9 @@ def _derive_types(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     for clause in nodes.all(exp.With):
         for cte in clause.expressions if clause.recursive else ():
             check_recursive(cte, types)
+    if read_texts_as_moments(nodes.all(*OF_MOMENTS), types):
+        query = query.with_tree(query.tree)
+        nodes = query.nodes
     check_compared(nodes.all(*COMPARING), types)
     if read_compared_texts(nodes.all(*COMPARING), types, context):
         query = query.with_tree(query.tree)

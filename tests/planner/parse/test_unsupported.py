@@ -18,7 +18,6 @@ from pykudu_sql.storage.errors import NotSupportedError, SourceSpan
     ("text", "what", "hint"),
     [
         ("grant select on t to x", "GRANT", "who may read the files"),
-        ("create or replace table t (a int)", "CREATE OR REPLACE TABLE", "DROP TABLE IF EXISTS t"),
         ("Create Temp table t (a int)", "CREATE TEMP", "drop it again"),
         ("create sequence s", "CREATE SEQUENCE", "numbers rows"),
         ("checkpoint", "CHECKPOINT", "FLUSH"),

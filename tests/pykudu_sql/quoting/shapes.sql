@@ -47,6 +47,8 @@ DESCRIBE SELECT extract(hour FROM ts) AS h FROM t;
 EXPLAIN SELECT k FROM t WHERE ts > date_trunc('day', TIMESTAMP '2020-01-01') + INTERVAL 1 DAY;
 SELECT * FROM CHANGES(t, now() - INTERVAL 1 SECOND, now());
 SHOW COLUMN STATS t;
+SELECT n.name, s.max FROM (SHOW TABLES LIKE 'x') AS n JOIN (SUMMARIZE SELECT b, 'x' AS c FROM t) AS s ON s.max = 'x';
+SELECT E'x', year(b), last(b IGNORE NULLS) OVER (ORDER BY k) FROM t;
 COPY t (k, b) FROM 'x' (FORMAT csv, HEADER false, DELIMITER ';', NULL 'x', QUOTE '|', COMPRESSION 'gzip');
 COPY (SELECT k AS x, b FROM t WHERE b = 'x') TO 'x.csv' WITH (HEADER, NULL 'x');
 COPY t (k, "b") TO 'x.parquet' (COMPRESSION zstd);

@@ -1,0 +1,29 @@
+"""Parts of times are taken from texts, and only these are converted."""
+
+import pytest
+
+import pykudu_sql
+from pykudu_sql.planner.query.text_moments import OF_MOMENTS
+
+
+@pytest.mark.parametrize(
+    ("call", "is_cast"),
+    [
+        ("year(v)", True),
+        ("EXTRACT(month FROM v)", True),
+        ("date_part('day', concat(v, ''))", True),
+        ("year(at)", False),
+        ("hour(at + INTERVAL 1 DAY)", False),
+        ("year(DATE '2024-01-01')", False),
+        ("concat(v, 'x')", False),
+    ],
+)
+def test_a_text_is_read_as_a_time_where_its_parts_are_asked_for(call: str, is_cast: bool) -> None:
+    with pykudu_sql.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE t (k INT PRIMARY KEY, v STRING, at TIMESTAMP)")
+        plan = connection.execute(f"EXPLAIN SELECT {call} FROM t").fetchall()
+    assert ("AS TIMESTAMP)" in str(plan)) is is_cast
+
+
+def test_kinds_of_calls_are_classes_that_the_parser_makes() -> None:
+    assert len(set(OF_MOMENTS)) == len(OF_MOMENTS)
