@@ -55,7 +55,8 @@ def raised() -> set[str]:
     own = [
         p
         for p in paths
-        if not any(q.is_symlink() or q.name in ("jobs", "spark") for q in p.parents)
+        if not any(q.is_symlink() for q in p.parents)
+        and not {"jobs", "spark"} & set(p.relative_to(ROOT).parts)
     ]
     return {code for path in own for code in _codes(ast.parse(path.read_text(encoding="utf-8")))}
 

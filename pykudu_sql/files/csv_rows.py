@@ -162,7 +162,7 @@ class CsvRows:
             self._is_complete = True
         else:
             reason = f"{row.actual_columns} cells where there are {row.expected_columns} columns"
-            self._torn.append(TornRow(row.number - 1, reason))
+            self._torn.append(TornRow(row.number - 1, reason, row.text))
         return "skip"
 
     def _unclosed(self) -> DataError:

@@ -54,8 +54,7 @@ class FileAccess:
             # The message does not disclose what exists where nothing may be read.
             self._checked(_root(named), pattern)
             names = sorted(glob.glob(named, recursive=True))
-        paths = [self._checked(name, name) for name in names]
-        paths = [path for path in paths if not os.path.isdir(path)]
+        paths = [self._checked(name, name) for name in names if not os.path.isdir(name)]
         if not paths:
             raise OperationalError(f"no file matches '{pattern:.200}'", sqlstate="58P01")
         base = os.path.realpath(self.permitted if isinstance(self.permitted, str) else os.curdir)

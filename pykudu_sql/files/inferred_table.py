@@ -6,7 +6,7 @@ differ in all rows seen; the rows behind them are checked when they are inserted
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from io import BytesIO
@@ -40,6 +40,14 @@ _TYPES: Mapping[pa.DataType, str] = MappingProxyType(
         pa.date64(): "DATE", pa.null(): "STRING",
     }
 )  # fmt: skip
+# Types whose values a later one of the same ladder holds, too.
+_LADDERS: Final = (
+    ("TINYINT", "SMALLINT", "INT", "BIGINT"),
+    ("TINYINT", "SMALLINT", "INT", "DOUBLE"),
+    ("BIGINT", "DOUBLE"),
+    ("FLOAT", "DOUBLE"),
+    ("DATE", "TIMESTAMP"),
+)
 _NO_KEY: Final = frozenset({"BOOLEAN", "FLOAT", "DOUBLE"})
 
 
@@ -97,6 +105,69 @@ def infer_table(pattern: str, options: FileOptions) -> InferredTable:
         columns[field.name.lower()] = _sql_type(field, kind.is_text)
     lower = rows.rename_columns([*columns])
     return InferredTable(columns, _proposed_key(lower, columns))
+
+
+def infer_columns(files: Sequence[tuple[PermittedFile, FileKind]]) -> Mapping[str, str]:
+    """SQL types that hold every value of some files, by names in lower case.
+
+    Texts are looked through to their ends. Raises DataError: one cannot be read;
+    InvalidSchemaError: it has a column of a type that no table has.
+    """
+    types: dict[str, str | None] = {}
+    for file, kind in files:
+        try:
+            for rows in _pieces(file, kind):
+                for field in rows.schema:
+                    name, own = field.name.lower(), _known_type(field, kind.is_text)
+                    types[name] = _wider(types.get(name), own)
+        except (pa.ArrowException, OSError, UnicodeError) as error:
+            raise DataError(
+                f"'{file.name}' cannot be read as {kind.format}: {error!s:.200}"
+            ) from None
+    return {name: kind or "STRING" for name, kind in types.items()}
+
+
+def _pieces(file: PermittedFile, kind: FileKind) -> Iterator[pa.Table]:
+    """A file in tables that together have all of its rows, or of typed ones its first."""
+    if not kind.is_text:
+        yield _sample(file, kind)
+        return
+    packed = None if kind.compression == "none" else kind.compression
+    with pa.input_stream(file.path, compression=packed) as stream:
+        left = stream.read(SAMPLE_BYTES).removeprefix(b"\xef\xbb\xbf")
+        if kind.format == "json" and left.lstrip()[:1] == b"[":
+            yield _sample(file, kind)
+            return
+        header = left[: left.find(b"\n") + 1] if kind.format == "csv" else b""
+        piece_header = b""
+        while left:
+            more = stream.read(SAMPLE_BYTES)
+            whole = _whole_lines(left, not more)
+            if whole.strip():
+                data = piece_header + whole
+                yield (
+                    _csv_sample(data, kind)
+                    if kind.format == "csv"
+                    else arrow_json.read_json(BytesIO(data))
+                )
+                piece_header = header
+            left = left[len(whole) :] + more
+
+
+def _known_type(field: pa.Field, is_text: bool) -> str | None:
+    """The type of a column; None where all cells are NULL."""
+    return None if pa.types.is_null(field.type) else _sql_type(field, is_text)
+
+
+def _wider(one: str | None, other: str | None) -> str | None:
+    """The type that holds the values of two."""
+    if one is None or other is None or one == other:
+        return one or other
+    known = {one, other}
+    for ladder in _LADDERS:
+        if known <= set(ladder):
+            return max(known, key=ladder.index)
+    return "STRING"
 
 
 def _quoted(name: str) -> str:

@@ -130,12 +130,13 @@ class JsonRows:
             except UnicodeDecodeError:
                 torn.append(TornRow(record, "the line is not UTF-8"))
             except (ValueError, RecursionError) as error:
-                torn.append(TornRow(record, f"the line is no JSON: {str(error).partition(':')[0]}"))
+                reason = f"the line is no JSON: {str(error).partition(':')[0]}"
+                torn.append(TornRow(record, reason, line.decode()))
             else:
                 if isinstance(document, dict):
                     documents.append((record, document))
                 else:
-                    torn.append(TornRow(record, "the line is no JSON object"))
+                    torn.append(TornRow(record, "the line is no JSON object", line.decode()))
         return self._batch(documents, torn)
 
     def _of_array(self, head: bytes) -> Iterator[FileBatch]:

@@ -22,10 +22,12 @@ class TornRow:
     Attributes:
         record: its number in the file, from 0.
         reason: why.
+        text: it, where that is known.
     """
 
     record: int
     reason: str
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""Jobs on Spark: load, export, backup, restore, changes.
+"""Jobs: load, export, changes, backup, restore.
 
-Each is one function that a subcommand of the shell calls. Uses `dbapi` and `spark`.
+Each is one function that a subcommand of the shell calls. It runs in this process or on Spark
+(`engine_choice`). Uses `dbapi` and `spark`.
 """

@@ -1,87 +1,153 @@
-"""`backup`: all tables of a database at one moment, to Parquet, on Spark.
+"""`backup`: all tables of a database at one moment, with their history, as one more step.
 
-The first step into a folder is full; each later one holds what changed since. A table gets a full
-copy then, too, where changes are not enough: it is new, a range partition was added or
-dropped, or history does not reach back to the step before. Nothing stops meanwhile: all tables are
-read as of one bound, and the database may be written on.
+A step names the files that the database consists of at that moment; those that steps before have
+are not read again, so a step costs what was written since. Nothing stops meanwhile: the files of
+tablets are immutable, and the end of the log is cut at the moment.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as f
-
-from pykudu_sql.files.appearing import appearing
+from pykudu_sql.files.appearing import appearing, remove
 from pykudu_sql.jobs.backup_manifest import (
+    POOL,
     BackupStep,
-    Content,
-    TableBackup,
+    StepFile,
     read_steps,
     step_folder,
-    total_bytes,
-    written_files,
 )
-from pykudu_sql.jobs.report import JobReport, RowCounter, Stopwatch
-from pykudu_sql.spark.reading.read_plan import open_to_read
-from pykudu_sql.spark.sessions.session import start_session
-from pykudu_sql.spark.tables import read_changes, read_table
-from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.rows.history_columns import CHANGE_TYPE
-from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, format_timestamp, last_before
-from pykudu_sql.storage.errors import HistoryPurgedError, OperationalError
-from pykudu_sql.storage.open_store import OpenStore
+from pykudu_sql.jobs.engine_choice import choose_engine
+from pykudu_sql.jobs.file_transfer import Transfer, Transport, is_unchanged, transfer_here
+from pykudu_sql.jobs.options import BackupOptions, RestoreOptions
+from pykudu_sql.jobs.report import JobReport, Stopwatch
+from pykudu_sql.jobs.restored_tables import SCRATCH
+from pykudu_sql.storage.common.types.hybrid_time import format_timestamp, last_before
+from pykudu_sql.storage.errors import LockedError, OperationalError
+from pykudu_sql.storage.fs import layout
+from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.ingest.staging import file_checksum
+from pykudu_sql.storage.remote.database_image import DatabaseImage, captured
 
-
-@dataclass(frozen=True, slots=True)
-class BackupOptions:
-    """How a step is made. `full`: all rows of all tables, though there are steps before."""
-
-    full: bool = False
-    master: str = "local[*]"
-    conf: Mapping[str, str] = field(default_factory=dict)
+__all__ = ["BackupOptions", "backup"]
 
 
 def backup(database: str, target: str, options: BackupOptions | None = None) -> JobReport:
     """Add a step to a backup; the first one makes it.
 
     Args:
-        database: its directory.
+        database: its directory, which may be in use by any process.
         target: the folder of the backup.
         options: how; the defaults of `BackupOptions` if None.
 
-    Raises OperationalError: there is no such database, or the backup is of another one;
-    CorruptionError: the backup or the database is damaged; HistoryPurgedError: history ended while
-    a table was read; take a shorter way, or keep more.
+    Raises OperationalError: there is no such database, the backup is of another one, or one lies
+    within the other; LockedError: another process adds a step; CorruptionError: the backup or the
+    database is damaged.
     """
-    settings, place = options or BackupOptions(), Path(target)
-    watch = Stopwatch()
-    opened = open_to_read(database)
-    try:
+    settings, place, watch = options or BackupOptions(), Path(target), Stopwatch()
+    env = LocalEnv()
+    root = env.resolve(database)
+    if not env.exists(layout.current_path(root)):
+        raise OperationalError(f"there is no database at '{database}'", sqlstate="58P01")
+    _check_apart(root, env.resolve(target))
+    with _adding_to(place):
         steps = read_steps(place)
-        before = steps[-1] if steps else None
-        _check_same(opened.store, before, target)
-        job = _Step(
-            start_session(settings.master, settings.conf),
-            opened.store,
-            database,
-            before,
-            opened.store.history.snapshots.hold_newest().bound,
-            settings.full,
-        )
-        with appearing(step_folder(place, len(steps))) as folder:
-            step, rows = job.run(folder, len(steps))
+        _sweep(place, steps)
+        number = len(steps)
+        with appearing(step_folder(place, number)) as folder:
+            env.make_dir(str(folder))
+            with captured(env, root, str(folder)) as image:
+                _check_same(image, steps, target)
+                known = {} if settings.full or not steps else _known(place, root, steps[-1])
+                fresh = [one for one in image.files if one.path not in known]
+                choice = choose_engine(settings.engine, sum(one.size for one in fresh))
+                transfers = [
+                    Transfer(f"{root}/{one.path}", StepFile(one.path, one.size, -1), str(place))
+                    for one in fresh
+                ]
+                transport = transport_of(settings, choice.on_spark)
+                taken = _take(env, place, brought(transfers, transport, settings), transfers)
+                files = [known.get(one.path) or taken[one.path] for one in image.files]
+            step = _step(folder, number, image, steps, files)
+            step.write()
+            _sync(env, folder)
+        env.sync_dir(str(place), point="backup.sync")
+    size = sum(one.size for one in (*step.logs, *taken.values()))
+    rows = sum(image.rows.get(path, 0) for path in taken)
+    moment = format_timestamp(last_before(step.bound))
+    amount = f"{len(taken):,} of {len(files):,} files new"
+    note = f"step {number} as of {moment}, {amount}"
+    return watch.report(rows, size, note=", ".join(filter(None, (note, choice.reason))))
+
+
+def transport_of(settings: BackupOptions | RestoreOptions, on_spark: bool) -> Transport:
+    """What brings files: threads of this process, or tasks of Spark."""
+    if not on_spark:
+        return transfer_here
+    from pykudu_sql.jobs.on_spark.transfer import transport
+
+    return transport(settings.master, settings.conf)
+
+
+def brought(
+    transfers: Sequence[Transfer], transport: Transport, settings: BackupOptions | RestoreOptions
+) -> Iterator[StepFile]:
+    """Bring files, and tell how far that is."""
+    total, done = sum(one.file.size for one in transfers), 0
+    for number, file in enumerate(transport(transfers), 1):
+        done += file.size
+        settings.progress(f"{number:,} of {len(transfers):,} files, {done:,} of {total:,} bytes")
+        yield file
+
+
+def _check_apart(root: str, target: str) -> None:
+    for inner, outer in ((root, target), (target, root)):
+        if os.path.commonpath((inner, outer)) == outer:
+            raise OperationalError(
+                f"'{inner}' lies within '{outer}'",
+                hint="give the backup a folder outside of the database's directory",
+                sqlstate="55000",
+            )
+
+
+@contextmanager
+def _adding_to(place: Path) -> Iterator[None]:
+    """The folder of a backup, to which only this process adds a step."""
+    env = LocalEnv()
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        lock = env.lock(str(place / "LOCK"))
+    except LockedError as error:
+        raise LockedError(
+            f"another process adds a step to the backup at '{place}'", hint="wait for its end"
+        ) from error
+    try:
+        yield
     finally:
-        opened.release()
-    kinds = {table.content for table in step.tables}
-    kind = "changes and rows" if len(kinds) > 1 else "".join(kinds) or "no tables"
-    note = f"step {step.number} ({kind}) as of {format_timestamp(last_before(step.bound))}"
-    return watch.report(rows, total_bytes(step.tables), note=note)
+        lock.release()
 
 
-def _check_same(store: OpenStore, before: BackupStep | None, target: str) -> None:
-    if before is not None and before.database_id != store.database_id.hex():
+def _sweep(place: Path, steps: Sequence[BackupStep]) -> None:
+    """Remove what jobs that were killed have left: nothing that a step names."""
+    env = LocalEnv()
+    named = {file.pooled for step in steps for file in step.files}
+    for entry in place.iterdir():
+        if entry.name.startswith(SCRATCH):
+            with suppress(LockedError):
+                env.lock(str(entry / "HELD")).release()
+                remove(entry)
+        elif entry.name.startswith(".") and entry.name.endswith(".unfinished"):
+            remove(entry)
+    pool = place / POOL
+    for tablet in pool.iterdir() if pool.is_dir() else ():
+        for file in tablet.iterdir():
+            if f"{POOL}/{tablet.name}/{file.name}" not in named:
+                remove(file)
+
+
+def _check_same(image: DatabaseImage, steps: Sequence[BackupStep], target: str) -> None:
+    if steps and steps[-1].database_id != image.database_id.hex():
         raise OperationalError(
             f"the backup at '{target}' is of another database",
             hint="give each database a folder of its own",
@@ -89,82 +155,58 @@ def _check_same(store: OpenStore, before: BackupStep | None, target: str) -> Non
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """One step, being made.
+def _known(place: Path, root: str, step: BackupStep) -> dict[str, StepFile]:
+    """The files of the step before that the database still has, by their paths."""
+    known = {}
+    for file in step.files:
+        source = f"{root}/{file.path}"
+        if os.path.lexists(source) and is_unchanged(source, str(place / file.pooled), file.size):
+            known[file.path] = file
+    return known
 
-    Attributes:
-        store: the database, open to read.
-        before: the step before, or None.
-        bound: of the moment.
-        full: whether all tables get a full copy.
-    """
 
-    spark: SparkSession
-    store: OpenStore
-    path: str
-    before: BackupStep | None
-    bound: SnapshotBound
-    full: bool
+def _take(
+    env: LocalEnv, place: Path, files: Iterator[StepFile], transfers: Sequence[Transfer]
+) -> dict[str, StepFile]:
+    """Bring files to the pool; they by their paths. `files`: brought, as they are taken."""
+    folders = sorted({str(place / one.file.pooled).rpartition("/")[0] for one in transfers})
+    for folder in folders:
+        env.make_dir(folder)
+    taken = {file.path: file for file in files}
+    for folder in folders:
+        env.sync_dir(folder, point="backup.pool.sync")
+    return taken
 
-    def run(self, folder: Path, number: int) -> tuple[BackupStep, int]:
-        """Write all files and the manifest; the step, and how many rows it has."""
-        folder.mkdir()
-        catalog = self.store.catalog_at(self.bound)
-        tables, rows = [], 0
-        for table in sorted(catalog.tables.values(), key=lambda one: one.name):
-            entry, count = self._write(folder, table)
-            tables.append(entry)
-            rows += count
-        step = BackupStep(
-            folder,
-            number,
-            self.store.database_id.hex(),
-            self.bound,
-            None if self.before is None else self.before.checksum,
-            self.store.definitions.history_max_age,
-            tuple(tables),
-            tuple(catalog.views.values()),
-            tuple(catalog.databases.values()),
-        )
-        step.write()
-        return step, rows
 
-    def _write(self, folder: Path, table: TableInfo) -> tuple[TableBackup, int]:
-        since = self._changes_since(table)
-        content = Content.ROWS if since is None else Content.CHANGES
-        if since is not None and not self._was_touched(table, since):
-            return TableBackup(table, content, ()), 0
-        rows = self._rows(table) if since is None else self._changes(table, since)
-        counter, place = RowCounter(), folder / table.id
-        counter.watch(rows).write.parquet(str(place))
-        return TableBackup(table, content, written_files(folder, place)), counter.rows
+def _step(
+    folder: Path,
+    number: int,
+    image: DatabaseImage,
+    steps: Sequence[BackupStep],
+    files: Sequence[StepFile],
+) -> BackupStep:
+    env = LocalEnv()
+    logs = []
+    for path in image.logs:
+        place = str(folder / path)
+        logs.append(StepFile(path, env.size_of(place), file_checksum(env, place)))
+    return BackupStep(
+        folder,
+        number,
+        image.database_id.hex(),
+        image.bound,
+        steps[-1].checksum if steps else None,
+        image.manifest,
+        {
+            table.name: tuple(tablet.id for tablet in table.tablets)
+            for table in image.catalog.tables.values()
+        },
+        tuple(logs),
+        tuple(files),
+    )
 
-    def _changes_since(self, table: TableInfo) -> SnapshotBound | None:
-        """The bound from which on changes describe all of a table; None if they do not."""
-        if self.before is None or self.full:
-            return None
-        entry = self.before.entry(table.id)
-        if entry is None or entry.table.tablets != table.tablets:
-            return None
-        try:
-            self.store.history.hold((table,), self.before.bound)
-        except HistoryPurgedError:
-            return None
-        return self.before.bound
 
-    def _was_touched(self, table: TableInfo, since: SnapshotBound) -> bool:
-        return any(self.store.tablets[info.id].newest >= since for info in table.tablets)
-
-    def _rows(self, table: TableInfo) -> DataFrame:
-        return read_table(self.spark, self.path, table.name, as_of=last_before(self.bound))
-
-    def _changes(self, table: TableInfo, since: SnapshotBound) -> DataFrame:
-        changes = read_changes(
-            self.spark,
-            self.path,
-            table.name,
-            since=last_before(since),
-            until=last_before(self.bound),
-        )
-        return changes.where(f.col(CHANGE_TYPE) != "update_preimage")
+def _sync(env: LocalEnv, folder: Path) -> None:
+    for inner in (layout.manifest_directory(str(folder)), layout.wal_directory(str(folder))):
+        env.sync_dir(inner, point="backup.step.sync")
+    env.sync_dir(str(folder), point="backup.step.sync")

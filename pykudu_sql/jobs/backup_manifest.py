@@ -1,94 +1,52 @@
-"""What a backup is on disk: numbered steps, each with the files of its tables and a manifest.
+"""What a backup is on disk: files of tablets in one pool, and numbered steps that name them.
 
-    target/0000/manifest.json      what the step holds; the folder has its name once it is whole
-    target/0000/<table id>/*.parquet
+    target/LOCK                            held by the process that adds a step
+    target/files/<tablet>/N.base.<crc>     a file of a tablet, as it is in the database
+    target/0000/manifest.json              what the step is made of
+    target/0000/manifest/N.log             the manifest of the database at that moment
+    target/0000/wal/N.log                  the write-ahead log up to that moment
 
-A step is of one moment for all tables. It holds for each table either all of its rows or the
-changes since the step before; the first one holds rows alone. Files name columns as the table did
-at that moment; the manifest has the whole description of the table, so the ids of the columns.
-The manifest is checksummed, has the checksum of every file, and that of the manifest before it, so
-steps of different backups do not mix.
+A step is of one moment for all tables and names every file of it, so any step is restored without
+the others. The manifest is checksummed, has size and checksum of every file, and the checksum of
+the manifest before it, so steps of different backups do not mix. A step's folder has its name once
+it is whole; a file of the pool has its own once all of its bytes are there.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
 import google_crc32c
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.catalog.namespace import DatabaseInfo, ViewInfo
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import CorruptionError, FormatVersionError, OperationalError
+from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.local_env import LocalEnv
-from pykudu_sql.storage.ingest.staging import file_checksum
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 MANIFEST: Final = "manifest.json"
+POOL: Final = "files"
 _DIGITS: Final = 4
 
 
-class Content(StrEnum):
-    """What the files of a table in a step are."""
-
-    ROWS = "rows"
-    CHANGES = "changes"
-
-
 @dataclass(frozen=True, slots=True)
-class BackupFile:
-    """One file of a step.
+class StepFile:
+    """A file of a step.
 
-    `path`: from the folder of the step; `size`: bytes; `checksum`: CRC-32C of all of them.
+    `path`: in the directory of the database; `size`: bytes; `checksum`: CRC-32C of all of them.
     """
 
     path: str
     size: int
     checksum: int
 
-    @classmethod
-    def of(cls, folder: Path, file: Path) -> "BackupFile":
-        """The description of a file that is there."""
-        checksum = file_checksum(LocalEnv(), str(file))
-        return cls(str(file.relative_to(folder)), file.stat().st_size, checksum)
-
-    def check(self, folder: Path) -> None:
-        """See that the file is what was written.
-
-        Raises CorruptionError: it is not, or it is gone.
-        """
-        file = folder / self.path
-        if not file.is_file() or BackupFile.of(folder, file) != self:
-            raise CorruptionError(
-                f"'{file}' of the backup is not what was written",
-                hint="restore an earlier step, or take the file from another copy",
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class TableBackup:
-    """A table in a step.
-
-    `table`: as it was; `content`: of the files; `files`: none if there was nothing.
-    """
-
-    table: TableInfo
-    content: Content
-    files: tuple[BackupFile, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """The entry as plain JSON values."""
-        files = [[file.path, file.size, file.checksum] for file in self.files]
-        return {"table": self.table.to_json(), "content": self.content.value, "files": files}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> "TableBackup":
-        """The inverse of `to_json`."""
-        files = tuple(BackupFile(str(p), int(s), int(c)) for p, s, c in value["files"])
-        return cls(TableInfo.from_json(value["table"]), Content(value["content"]), files)
+    @property
+    def pooled(self) -> str:
+        """Where a file of a tablet lies in the folder of the backup."""
+        _, tablet, name = self.path.split("/")
+        return f"{POOL}/{tablet}/{name}.{self.checksum:08x}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +54,15 @@ class BackupStep:
     """One step of a backup.
 
     Attributes:
-        folder: of its files.
+        folder: of its logs.
         number: from 0 on.
         database_id: the UUID of the database, in hexadecimal digits.
         bound: of the snapshot that it is of.
         before: the checksum of the manifest before; None for the first step.
-        history_max_age: seconds, as the database had it.
-        tables, views, databases: of that moment.
+        live_manifest: the number of the database's manifest.
+        tables: tablets by the names of the tables of that moment.
+        logs: manifest and segments of the log, in the folder of the step.
+        files: of tablets, in the pool.
         checksum: of this manifest.
     """
 
@@ -111,18 +71,19 @@ class BackupStep:
     database_id: str
     bound: SnapshotBound
     before: int | None
-    history_max_age: int | None
-    tables: tuple[TableBackup, ...]
-    views: tuple[ViewInfo, ...]
-    databases: tuple[DatabaseInfo, ...]
+    live_manifest: int
+    tables: Mapping[str, tuple[str, ...]]
+    logs: tuple[StepFile, ...]
+    files: tuple[StepFile, ...]
     checksum: int = 0
 
-    def entry(self, table_id: str) -> TableBackup | None:
-        """What the step has of a table."""
-        return next((one for one in self.tables if one.table.id == table_id), None)
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size for file in (*self.logs, *self.files))
 
     def write(self) -> None:
-        """Write the manifest into the folder, which has all files already.
+        """Write the manifest into the folder, which has all logs already.
 
         Raises DiskError: the disk refused.
         """
@@ -132,37 +93,37 @@ class BackupStep:
             "database_id": self.database_id,
             "bound": self.bound,
             "before": self.before,
-            "history_max_age": self.history_max_age,
-            "tables": [table.to_json() for table in self.tables],
-            "views": [view.to_json() for view in self.views],
-            "databases": [database.to_json() for database in self.databases],
+            "live_manifest": self.live_manifest,
+            "tables": {name: list(tablets) for name, tablets in self.tables.items()},
+            "logs": [[one.path, one.size, one.checksum] for one in self.logs],
+            "files": [[one.path, one.size, one.checksum] for one in self.files],
         }
-        text = json.dumps({"checksum": _checksum(content), "manifest": content}, indent=1)
+        text = json.dumps({"checksum": checksum_of(content), "manifest": content}, indent=1)
         env, path = LocalEnv(), str(self.folder / MANIFEST)
-        file = env.create(f"{path}.tmp", point="backup.manifest.create")
+        file = env.create(path, point="backup.manifest.create")
         try:
             file.append(text.encode(), point="backup.manifest.append")
             file.sync(point="backup.manifest.sync")
         finally:
             file.close()
-        env.rename(f"{path}.tmp", path, point="backup.manifest.rename")
 
     @classmethod
     def read(cls, folder: Path) -> "BackupStep":
         """The step of a folder.
 
-        Raises CorruptionError: its manifest is not what was written; FormatVersionError: a newer
+        Raises CorruptionError: its manifest is not what was written; FormatVersionError: another
         release wrote it; DiskError: it cannot be read.
         """
         path = folder / MANIFEST
         try:
             whole = json.loads(LocalEnv().read_file(str(path)))
             content = whole["manifest"]
-            if whole["checksum"] != _checksum(content):
+            if whole["checksum"] != checksum_of(content):
                 raise ValueError("its checksum is another")
             if content["format"] != FORMAT:
                 raise FormatVersionError(
-                    f"'{path}' has format {content['format']}, this release reads {FORMAT}"
+                    f"'{path}' has format {content['format']}, this release reads {FORMAT}",
+                    hint="restore it by the release that made it",
                 )
             return cls(
                 folder,
@@ -170,14 +131,23 @@ class BackupStep:
                 str(content["database_id"]),
                 SnapshotBound(int(content["bound"])),
                 content["before"],
-                content["history_max_age"],
-                tuple(TableBackup.from_json(table) for table in content["tables"]),
-                tuple(ViewInfo.from_json(view) for view in content["views"]),
-                tuple(DatabaseInfo.from_json(one) for one in content["databases"]),
+                int(content["live_manifest"]),
+                {str(name): tuple(tablets) for name, tablets in content["tables"].items()},
+                _files(content["logs"]),
+                _files(content["files"]),
                 int(whole["checksum"]),
             )
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise CorruptionError(f"'{path}' is no manifest of a backup: {error}") from error
+
+
+def _files(value: Iterable[Any]) -> tuple[StepFile, ...]:
+    """Files as a manifest names them. Raises ValueError: one has no name that a database gives."""
+    files = tuple(StepFile(str(p), int(s), int(c)) for p, s, c in value)
+    for file in files:
+        if not layout.is_own("", f"/{file.path}") or ".." in file.path.split("/"):
+            raise ValueError(f"'{file.path}' is no file of a database")
+    return files
 
 
 def step_folder(target: Path, number: int) -> Path:
@@ -197,51 +167,12 @@ def read_steps(target: Path) -> tuple[BackupStep, ...]:
     for number, step in enumerate(steps):
         if step.number != number or step.before != before:
             raise CorruptionError(
-                f"'{step.folder}' does not follow the step before it",
+                f"'{step.folder}' does not follow the step before it: "
+                f"'{step_folder(target, number)}' is missing or of another backup",
                 hint="all steps of a backup belong together in one folder",
             )
         before = step.checksum
     return steps
-
-
-def written_files(step_folder: Path, table_folder: Path) -> tuple[BackupFile, ...]:
-    """The Parquet files of a table, made durable; what else Spark left there is removed.
-
-    Raises DiskError: the disk refused.
-    """
-    env, files = LocalEnv(), []
-    for path in sorted(table_folder.iterdir()):
-        if path.suffix != ".parquet":
-            path.unlink()
-            continue
-        file = env.open_writable(str(path))
-        try:
-            file.sync(point="backup.file.sync")
-        finally:
-            file.close()
-        files.append(BackupFile.of(step_folder, path))
-    return tuple(files)
-
-
-def chain_of(steps: Sequence[BackupStep], table_id: str) -> list[tuple[BackupStep, TableBackup]]:
-    """What is needed of a table for the last of some steps: its rows, then changes, oldest first.
-
-    Raises CorruptionError: its rows are in none of the steps.
-    """
-    chain: list[tuple[BackupStep, TableBackup]] = []
-    for step in reversed(steps):
-        entry = step.entry(table_id)
-        if entry is None:
-            break
-        chain.append((step, entry))
-        if entry.content is Content.ROWS:
-            return chain[::-1]
-    raise CorruptionError(f"the backup has no rows of table {table_id}")
-
-
-def total_bytes(tables: Iterable[TableBackup]) -> int:
-    """Of all files of some tables."""
-    return sum(file.size for table in tables for file in table.files)
 
 
 def existing_steps(target: Path) -> tuple[BackupStep, ...]:
@@ -252,5 +183,6 @@ def existing_steps(target: Path) -> tuple[BackupStep, ...]:
     return steps
 
 
-def _checksum(content: Mapping[str, Any]) -> int:
+def checksum_of(content: Mapping[str, Any]) -> int:
+    """The checksum of the content of a manifest."""
     return int(google_crc32c.value(json.dumps(content, sort_keys=True).encode()))

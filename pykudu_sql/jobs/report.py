@@ -1,11 +1,16 @@
-"""What a job did, counted while Spark did it."""
+"""What a job did, and how it tells how far it is."""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pyspark.sql import DataFrame, Observation
-from pyspark.sql import functions as f
+# Called from time to time with how much is done, in words.
+Progress = Callable[[str], None]
+
+
+def silent(done: str) -> None:
+    """The `Progress` of whoever does not look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +19,7 @@ class JobReport:
 
     Attributes:
         rows: written.
-        bytes: of the files that were written.
+        bytes: of the files that were written, or read by a load.
         seconds: from start to end, Spark's own start included.
         rejected: rows that did not fit and were left out.
         reasons: why, in words.
@@ -27,6 +32,10 @@ class JobReport:
     rejected: int = 0
     note: str = ""
     reasons: str = ""
+
+    def because(self, reasons: str) -> "JobReport":
+        """The same with the reasons why rows were left out."""
+        return replace(self, reasons=reasons)
 
     def text(self) -> str:
         """One line for a person."""
@@ -52,23 +61,8 @@ class Stopwatch:
         return JobReport(rows, size, time.monotonic() - self._start, rejected, note)
 
 
-class RowCounter:
-    """Counts the rows of a DataFrame while something else reads it."""
-
-    def __init__(self) -> None:
-        """Nothing is counted yet."""
-        self._observation = Observation()
-
-    def watch(self, rows: DataFrame) -> DataFrame:
-        """The same rows, counted by the next action on them."""
-        return rows.observe(self._observation, f.count(f.lit(1)).alias("rows"))
-
-    @property
-    def rows(self) -> int:
-        """How many there were; waits for the action."""
-        return int(self._observation.get["rows"])
-
-
-def size_of(folder: Path) -> int:
-    """Bytes of all files below a folder."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+def size_of(path: Path) -> int:
+    """Bytes of a file, or of all files below a folder."""
+    if path.is_file():
+        return path.stat().st_size
+    return sum(one.stat().st_size for one in path.rglob("*") if one.is_file())

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.tools.job_command import conf, parser_of, run
+from pykudu_sql.shell.tools.job_command import conf, parser_of, progress, run
 
 if TYPE_CHECKING:
     from pykudu_sql.jobs.report import JobReport
@@ -13,19 +13,29 @@ def backup(argv: Sequence[str]) -> int:
     """Run `pykudu-sql backup`."""
     parser = parser_of(
         "backup",
-        "Add a step to the backup in a folder: all tables at one moment. The first step is full, "
-        "later ones hold what changed since the one before.",
+        "Add a step to the backup in a folder: all tables at one moment, with their history. Files "
+        "that steps before have are not read again.",
     )
     add = parser.add_argument
     add("db", metavar="DB", help="directory of the database, which may be in use")
     add("target", metavar="FOLDER", help="of the backup; made where there is none")
-    add("--full", action="store_true", help="copy all rows, though there are steps before")
+    add(
+        "--full",
+        action="store_true",
+        help="read and check all files, though steps before have them",
+    )
     arguments = parser.parse_args(argv)
 
     def job() -> "JobReport":
         from pykudu_sql.jobs.backup import BackupOptions, backup
 
-        options = BackupOptions(arguments.full, arguments.master, conf(arguments))
+        options = BackupOptions(
+            arguments.full,
+            arguments.master,
+            conf(arguments),
+            arguments.engine,
+            progress("backup"),
+        )
         return backup(arguments.db, arguments.target, options)
 
     return run("backup", job, arguments)
@@ -38,15 +48,23 @@ def restore(argv: Sequence[str]) -> int:
     add("source", metavar="FOLDER", help="of the backup")
     add("db", metavar="DB", help="directory of the database; made where there is none")
     add("--to", metavar="STEP", help="a step's number, or a moment: the last step not later")
-    add("--table", metavar="TABLE", help="this table alone")
-    add("--as", dest="name", metavar="NAME", help="the name it gets")
+    add(
+        "--table", action="append", default=[], metavar="TABLE", help="this table alone; repeatable"
+    )
+    add("--as", dest="name", metavar="NAME", help="the name that the one table gets")
     arguments = parser.parse_args(argv)
 
     def job() -> "JobReport":
         from pykudu_sql.jobs.restore import RestoreOptions, restore
 
         options = RestoreOptions(
-            arguments.to, arguments.table, arguments.name, arguments.master, conf(arguments)
+            arguments.to,
+            tuple(arguments.table),
+            arguments.name,
+            arguments.master,
+            conf(arguments),
+            arguments.engine,
+            progress("restore"),
         )
         return restore(arguments.source, arguments.db, options)
 

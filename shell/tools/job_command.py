@@ -1,4 +1,4 @@
-"""What the commands that run on Spark have in common: options, errors, and what they print.
+"""What the commands for jobs have in common: options, errors, and what they print.
 
 A job that fails has changed nothing; see `exit_codes`.
 """
@@ -6,18 +6,21 @@ A job that fails has changed nothing; see `exit_codes`.
 import argparse
 import os
 import sys
+import time
 import traceback
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pykudu_sql import Error
 from pykudu_sql.shell.arguments import ArgumentParser
 from pykudu_sql.shell.exit_codes import ExitCode, exit_code
 from pykudu_sql.shell.output.terminal import print_error
-from pykudu_sql.spark.sessions.java import check_pyspark
 
 if TYPE_CHECKING:
     from pykudu_sql.jobs.report import JobReport
+
+_PERIOD: Final = 0.2
+_CLEAR: Final = "\x1b[K"
 
 Job = Callable[[], "JobReport"]
 
@@ -26,7 +29,7 @@ def run(name: str, job: Job, arguments: argparse.Namespace) -> int:
     """Do a job and print what it did, or why it did not.
 
     Args:
-        job: what it does, all imports of Spark included.
+        job: what it does, all its imports included.
         arguments: the command line; with `verbose` Spark's log and traces are printed, too.
 
     Returns the exit code.
@@ -34,27 +37,58 @@ def run(name: str, job: Job, arguments: argparse.Namespace) -> int:
     if arguments.verbose:
         os.environ.setdefault("PYKUDU_SPARK_LOG", "WARN")
     try:
-        check_pyspark("the command")
-        from pykudu_sql.jobs.spark_errors import plain_spark_errors
-
-        with plain_spark_errors():
-            report = job()
+        report = job()
     except Error as error:
+        _end_line()
         print_error(f"pykudu-sql {name}: {error}")
         if arguments.verbose:
             traceback.print_exception(error, file=sys.stderr)
         return exit_code(error)
+    _end_line()
     print(f"{name}: {report.text()}")
     return ExitCode.OK
+
+
+def progress(name: str) -> Callable[[str], None]:
+    """Shows how far a job is in one line of the terminal, where there is one, not too often.
+
+    `name`: of the command.
+    """
+    if not sys.stderr.isatty():
+        return lambda done: None
+    start = shown = time.monotonic()
+
+    def show(done: str) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if now - shown >= _PERIOD:
+            shown = now
+            sys.stderr.write(f"\r{_CLEAR}{name}: {done}, {now - start:.0f} s")
+            sys.stderr.flush()
+
+    return show
+
+
+def _end_line() -> None:
+    """Take the line of `progress` away."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r{_CLEAR}")
 
 
 def parser_of(name: str, description: str) -> argparse.ArgumentParser:
     """The parser of a command, with the options that all of them have."""
     parser = ArgumentParser(f"pykudu-sql {name}", description)
     default = os.environ.get("PYKUDU_SPARK_MASTER", "local[*]")
+    parser.add_argument(
+        "--engine",
+        default="auto",
+        choices=("auto", "local", "spark"),
+        help="this process (local), Spark, or what fits: Spark where it is installed and more than "
+        "16 GiB are read (auto, the default)",
+    )
     parser.add_argument("--master", default=default, metavar="URL", help="where Spark runs")
     add_pairs(parser, "--conf", "a setting of the Spark session")
-    text = "print Spark's warnings, and the trace of what went wrong"
+    text = "print the trace of what went wrong, and Spark's warnings"
     parser.add_argument("--verbose", action="store_true", help=text)
     return parser
 

@@ -4,7 +4,13 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.tools.job_command import add_pairs, conf, parser_of, run
+from pykudu_sql.shell.tools.job_command import (
+    add_pairs,
+    conf,
+    parser_of,
+    progress,
+    run,
+)
 from pykudu_sql.spark.options import OPERATIONS
 
 if TYPE_CHECKING:
@@ -18,20 +24,24 @@ def load(argv: Sequence[str]) -> int:
     add("db", metavar="DB", help="directory of the database; made where there is none")
     add("table", metavar="TABLE", help="created from the files where it does not exist")
     add("sources", metavar="FILE", nargs="+", help="files, folders or globs")
-    add("--format", choices=("csv", "parquet", "json", "orc"), help="by default from the name")
+    add(
+        "--format",
+        choices=("csv", "parquet", "json", "orc", "arrow"),
+        help="by default from the name",
+    )
     add("--operation", default="insert", type=_operation, choices=OPERATIONS)
     add("--rejects", metavar="FILE", help="put rows that do not fit there, as JSON, with reasons")
     add("--max-rejects", type=int, default=10_000, metavar="N", help="more are an error")
     add("--primary-key", default="", metavar="A,B", help="key of a new table")
     add("--hash", action="append", default=[], metavar="A,B:N", help="hash level of a new table")
     add("--range", metavar="TEXT", help="what follows RANGE in PARTITION BY of a new table")
-    add_pairs(parser, "--option", "an option of Spark's reader, such as sep=;")
+    add_pairs(parser, "--option", "an option of the reader, such as sep=;")
     arguments = parser.parse_args(argv)
     hashes = tuple(_hash_level(parser, text) for text in arguments.hash)
 
     def job() -> "JobReport":
         from pykudu_sql.jobs.load import LoadOptions, load
-        from pykudu_sql.jobs.new_table import TableLayout, names_of
+        from pykudu_sql.jobs.table_layout import TableLayout, names_of
 
         layout = TableLayout(tuple(names_of(arguments.primary_key)), hashes, arguments.range)
         options = LoadOptions(
@@ -43,6 +53,8 @@ def load(argv: Sequence[str]) -> int:
             layout=layout,
             master=arguments.master,
             conf=conf(arguments),
+            engine=arguments.engine,
+            progress=progress("load"),
         )
         return load(arguments.db, arguments.table, arguments.sources, options)
 
@@ -61,7 +73,7 @@ def export(argv: Sequence[str]) -> int:
 
     def job() -> "JobReport":
         from pykudu_sql.jobs.export import ExportOptions, export
-        from pykudu_sql.jobs.new_table import names_of
+        from pykudu_sql.jobs.table_layout import names_of
 
         options = ExportOptions(
             file_format=arguments.format,
@@ -72,6 +84,8 @@ def export(argv: Sequence[str]) -> int:
             writer=dict(arguments.option),
             master=arguments.master,
             conf=conf(arguments),
+            engine=arguments.engine,
+            progress=progress("export"),
         )
         return export(arguments.db, arguments.table, arguments.target, options)
 
@@ -91,7 +105,7 @@ def changes(argv: Sequence[str]) -> int:
 
     def job() -> "JobReport":
         from pykudu_sql.jobs.changes import ChangesOptions, changes
-        from pykudu_sql.jobs.new_table import names_of
+        from pykudu_sql.jobs.table_layout import names_of
 
         options = ChangesOptions(
             until=arguments.until,
@@ -101,6 +115,8 @@ def changes(argv: Sequence[str]) -> int:
             writer=dict(arguments.option),
             master=arguments.master,
             conf=conf(arguments),
+            engine=arguments.engine,
+            progress=progress("changes"),
         )
         return changes(arguments.db, arguments.table, arguments.target, arguments.since, options)
 
@@ -113,9 +129,9 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     add("db", metavar="DB", help="directory of the database")
     add("table", metavar="TABLE")
     add("target", metavar="FOLDER", help="made by this, with one or more files in it")
-    add("--format", choices=("parquet", "csv"), default="parquet")
+    add("--format", choices=("parquet", "csv", "json", "orc", "arrow"), default="parquet")
     add("--overwrite", action="store_true", help="replace the folder if it exists")
-    add_pairs(parser, "--option", "an option of Spark's writer, such as compression=zstd")
+    add_pairs(parser, "--option", "an option of the writer, such as compression=zstd")
 
 
 def _operation(text: str) -> str:

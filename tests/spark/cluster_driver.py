@@ -13,9 +13,10 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 import pykudu_sql
-from pykudu_sql.jobs.load import LoadOptions, load
+from pykudu_sql.jobs.options import LoadOptions
 from pykudu_sql.spark.sessions.session import start_session
 from pykudu_sql.spark.tables import read_table, write_table
+from tests.spark.spark_jobs import load
 
 ROWS = 50_000
 

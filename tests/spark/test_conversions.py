@@ -10,9 +10,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import pykudu_sql
-from pykudu_sql.jobs.load import LoadOptions, load
+from pykudu_sql.jobs.options import LoadOptions
 from pykudu_sql.spark.tables import write_table
 from pykudu_sql.storage.errors import DataError, InvalidSchemaError
+from tests.spark.spark_jobs import load
 
 Door = Callable[[DataFrame], None]
 

@@ -12,14 +12,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 import pykudu_sql
-from pykudu_sql.jobs import changes as changes_job
-from pykudu_sql.jobs import export as export_job
-from pykudu_sql.jobs import load as load_job
-from pykudu_sql.jobs.export import ExportOptions, export
-from pykudu_sql.jobs.load import LoadOptions, load
-from pykudu_sql.jobs.new_table import TableLayout
+from pykudu_sql.jobs.on_spark import changes as changes_job
+from pykudu_sql.jobs.on_spark import export as export_job
+from pykudu_sql.jobs.on_spark import load as load_job
+from pykudu_sql.jobs.options import ExportOptions, LoadOptions
+from pykudu_sql.jobs.table_layout import TableLayout
 from pykudu_sql.shell.cli import main
 from pykudu_sql.storage.errors import DataError, IntegrityError, OperationalError, ProgrammingError
+from tests.spark.spark_jobs import changes, export, load
 
 KEYED = TableLayout(("id",), ('("id") PARTITIONS 2',))
 
@@ -152,9 +152,9 @@ def test_what_cannot_be_read_is_said_before_spark_starts(
             export(path, "t", target, options)
         assert caught.value.hint
     with pytest.raises(OperationalError, match="its history goes back to"):
-        changes_job.changes(path, "t", target, "2020-01-01")
+        changes(path, "t", target, "2020-01-01")
     with pytest.raises(ProgrammingError, match="'tt' does not exist"):
-        changes_job.changes(path, "tt", target, "2026-01-01")
+        changes(path, "tt", target, "2026-01-01")
 
 
 @pytest.mark.parametrize("pattern", ["nope/*.csv", "no.csv", "file:/no.csv", "{a,{b,c}}[^x].csv"])
@@ -189,7 +189,7 @@ def test_an_operation_that_is_none_is_told_before_spark_starts(
     with pytest.raises(DataError, match="there is no operation 'upzert'"):
         load(path, "t", [csv], LoadOptions(operation="upzert"))
     with pytest.raises(SystemExit) as leaving:
-        main(["load", path, "t", csv, "--operation", "upzert"])
+        main(["load", "--engine", "spark", path, "t", csv, "--operation", "upzert"])
     told = capsys.readouterr().err
     assert leaving.value.code == 2 and "upzert" in told and "upsert_ignore" in told
 
@@ -203,18 +203,30 @@ def test_the_commands_say_what_they_did(
 ) -> None:
     aside, target = str(tmp_path / "bad.json"), str(tmp_path / "out")
     made = ["--primary-key", "name", "--hash", "name:2", "--rejects", aside]
-    assert main(["load", path, "t", csv, *made]) == 0
+    assert main(["load", "--engine", "spark", path, "t", csv, *made]) == 0
     assert capsys.readouterr().out.startswith("load: 4 rows, ")
-    assert main(["export", path, "t", target, "--where", "price > 2"]) == 0
+    assert main(["export", "--engine", "spark", path, "t", target, "--where", "price > 2"]) == 0
     assert capsys.readouterr().out.startswith("export: 1 rows, ")
-    assert main(["export", path, "nothing", target + "2"]) == 2
+    assert main(["export", "--engine", "spark", path, "nothing", target + "2"]) == 2
     assert "table 'nothing' does not exist" in capsys.readouterr().err
-    assert main(["load", path, "t", str(tmp_path / "no.csv")]) == 2
+    assert main(["load", "--engine", "spark", path, "t", str(tmp_path / "no.csv")]) == 2
     assert "no file matches" in capsys.readouterr().err
 
 
 def test_a_job_prints_nothing_but_what_it_did(path: str, csv: str) -> None:
-    program = [sys.executable, "-m", "pykudu_sql", "load", path, "t", csv, "--primary-key", "name"]
+    program = [
+        sys.executable,
+        "-m",
+        "pykudu_sql",
+        "load",
+        "--engine",
+        "spark",
+        path,
+        "t",
+        csv,
+        "--primary-key",
+        "name",
+    ]
     done = subprocess.run(program, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("load: ")
     assert done.stderr == ""

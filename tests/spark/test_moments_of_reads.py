@@ -8,10 +8,11 @@ from pyspark.sql import SparkSession
 
 import pykudu_sql
 from pykudu_sql import Connection
-from pykudu_sql.jobs.changes import ChangesOptions, changes
+from pykudu_sql.jobs.options import ChangesOptions
 from pykudu_sql.spark.failures import own_errors
 from pykudu_sql.spark.tables import read_table
 from pykudu_sql.storage.errors import Error, NotSupportedError, UndefinedTableError
+from tests.spark.spark_jobs import changes
 
 
 @pytest.fixture

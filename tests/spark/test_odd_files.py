@@ -10,11 +10,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 import pykudu_sql
-from pykudu_sql.jobs.export import ExportOptions, export
-from pykudu_sql.jobs.load import LoadOptions, load
-from pykudu_sql.jobs.new_table import TableLayout
+from pykudu_sql.jobs.options import ExportOptions, LoadOptions
+from pykudu_sql.jobs.table_layout import TableLayout
 from pykudu_sql.shell.cli import main
 from pykudu_sql.storage.errors import Error
+from tests.spark.spark_jobs import export, load
 
 Rows = list[tuple[object, ...]]
 KEYED = TableLayout(("id",))
@@ -91,7 +91,7 @@ def test_text_files_that_do_not_fit_are_refused(
     files: dict[str, str],
     message: str,
 ) -> None:
-    assert main(["load", table, "t", *written(tmp_path, files)]) == 1
+    assert main(["load", "--engine", "spark", table, "t", *written(tmp_path, files)]) == 1
     said = [line for line in capfd.readouterr().err.splitlines() if message in line]
     assert said, message
     assert content(table) == []
@@ -178,6 +178,6 @@ def test_a_file_is_no_folder_to_export_to(
     spark: SparkSession, table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (target,) = written(tmp_path, {"out": "mine"})
-    assert main(["export", table, "t", target, "--overwrite"]) == 1
+    assert main(["export", "--engine", "spark", table, "t", target, "--overwrite"]) == 1
     assert "is a file" in capsys.readouterr().err
     assert Path(target).read_text() == "mine"

@@ -11,9 +11,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 import pykudu_sql
-from pykudu_sql.jobs.load import LoadOptions, load
+from pykudu_sql.jobs.options import LoadOptions
 from pykudu_sql.shell.cli import main
 from pykudu_sql.storage.errors import DataError
+from tests.spark.spark_jobs import load
 
 TABLE = (
     "CREATE TABLE t (day DATE, id BIGINT, name VARCHAR(2), price DECIMAL(5,2), "
@@ -150,7 +151,7 @@ def test_a_load_without_rejects_tells_count_and_first_rows(
 ) -> None:
     source = tmp_path / "in.csv"
     source.write_text(ROWS)
-    assert main(["load", table, "t", str(source)]) == 1
+    assert main(["load", "--engine", "spark", table, "t", str(source)]) == 1
     lines = capsys.readouterr().err.splitlines()
     first = "pykudu-sql load: 5 rows do not fit the table, so nothing was loaded; the first:"
     assert lines[0] == first

@@ -10,13 +10,14 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 
-import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.collecting import faults, first_fault, row_error
 from pykudu_sql.executor.writing.copy_options import access_of, kind_of
+from pykudu_sql.executor.writing.file_rows import UnfitRow, fitting_rows, open_rows
 from pykudu_sql.executor.writing.row_stream import (
     ArrowColumns,
     chunk_bytes,
@@ -24,12 +25,9 @@ from pykudu_sql.executor.writing.row_stream import (
     insert_rows,
 )
 from pykudu_sql.executor.writing.writes import mode_of, written
-from pykudu_sql.files.column_rows import ColumnRows
-from pykudu_sql.files.csv_rows import CsvRows
 from pykudu_sql.files.file_access import PermittedFile
 from pykudu_sql.files.formats import FileKind
-from pykudu_sql.files.json_rows import JsonRows
-from pykudu_sql.files.row_files import FileBatch, RowFile
+from pykudu_sql.files.row_files import RowFile
 from pykudu_sql.planner.plan.copy_plans import CopyFrom
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome
@@ -40,13 +38,8 @@ from pykudu_sql.storage.common.rows.row_result import (
     RowErrorMode,
     RowResults,
 )
-from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import constant_array, plain
-from pykudu_sql.storage.errors import DataError, InterfaceError, InvalidSchemaError
+from pykudu_sql.storage.errors import DataError, InvalidSchemaError
 from pykudu_sql.storage.transaction.transaction import Transaction
-
-_TORN = "22P04"
-_Bad = Mapping[int, DataError | InterfaceError]
 
 
 def copy_from(state: SessionState, plan: CopyFrom, parameters: ParameterValues) -> Outcome:
@@ -99,6 +92,9 @@ class _FileRows:
         self._mode = mode
         self._parts = [_Part(files[0][0].name, self._opened(*files[0]), 0)]
         self._columns = self._parts[0].rows.columns
+        self._names = [column.name for column in self._columns]
+        # Where a row ends the statement, the first of a batch will do.
+        self._find = first_fault if mode is RowErrorMode.FAIL else faults
         self._left_out: list[int] = []
         self._errors: list[RowError] = []
 
@@ -128,8 +124,7 @@ class _FileRows:
         return {column.id: values for column, values in columns}
 
     def _opened(self, file: PermittedFile, kind: FileKind) -> RowFile:
-        opener = _OPENERS.get(kind.format, ColumnRows)
-        return opener(file, kind, self._plan.table, self._plan.columns)
+        return open_rows(file, kind, self._plan.table, self._plan.columns)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         counter = self._state.counter(f"reading files for {self._plan.table.name}")
@@ -140,10 +135,10 @@ class _FileRows:
                 self._parts.append(_Part(file.name, self._opened(file, kind), start))
                 self._check_columns(self._parts[-1])
             part = self._parts[-1]
-            for batch in part.rows.batches():
-                self._state.checkpoint()
-                counter.add(len(batch.records))
-                yield self._fitting(part, batch)
+            checkpoint, refuse = self._state.checkpoint, partial(self._refuse, part)
+            for fitting in fitting_rows(part.rows, self._find, checkpoint, refuse):
+                counter.add(len(fitting.records))
+                yield fitting.rows.select(self._names)
             part.rows.close()
         counter.total = counter.done
 
@@ -155,82 +150,21 @@ class _FileRows:
                 hint="name the columns that all files have: COPY t (a, b) FROM ..",
             )
 
-    def _fitting(self, part: _Part, batch: FileBatch) -> pa.RecordBatch:
-        """The rows of a batch that fit, as values of the table's columns."""
-        places = [part.rows.columns.index(column) for column in self._columns]
-        try:
-            arrays = [self._values(part, batch, place, slice(None)) for place in places]
-        except DataError:
-            bad = self._bad_rows(part, batch)
-        else:
-            self._refuse(part, batch, {})
-            return pa.record_batch(arrays, [column.name for column in self._columns])
-        self._refuse(part, batch, bad)
-        rows = np.setdiff1d(np.arange(len(batch.records)), np.fromiter(bad, np.int64, len(bad)))
-        row_indices = pa.array(rows)
-        rest = FileBatch(
-            [array.take(row_indices) for array in batch.arrays],
-            batch.records[rows],
-            (),
-            {place: mask.take(row_indices) for place, mask in batch.absent.items()},
-        )
-        return self._fitting(part, rest)
+    def _refuse(self, part: _Part, unfit: UnfitRow) -> None:
+        """Leave a row out; or end the statement."""
+        if self._mode is RowErrorMode.FAIL:
+            raise self._placed(part, unfit)
+        position = part.start + unfit.record
+        self._left_out.append(position)
+        if len(self._errors) < MAX_ROW_ERRORS:
+            key = unfit.key(self._plan.table)
+            self._errors.append(row_error(position, key, unfit.error))
 
-    def _values(self, part: _Part, batch: FileBatch, place: int, rows: slice) -> pa.Array:
-        column = part.rows.columns[place]
-        values = plain(part.rows.values(batch.arrays[place][rows], column))
-        absent = batch.absent.get(place)
-        if absent is None:
-            return values
-        default = plain(constant_array(column.write_default, column.type, len(values)))
-        return pc.if_else(absent[rows], default, values)
-
-    def _bad_rows(self, part: _Part, batch: FileBatch) -> _Bad:
-        """Rows with a value that does not fit; where they end the statement, the first will do."""
-        bad: dict[int, DataError | InterfaceError] = {}
-        find = first_fault if self._mode is RowErrorMode.FAIL else faults
-        for place in range(len(part.rows.columns)):
-
-            def attempt(start: int, stop: int, place: int = place) -> object:
-                return self._values(part, batch, place, slice(start, stop))
-
-            for row, error in find(len(batch.records), attempt).items():
-                bad.setdefault(row, error)
-        return bad
-
-    def _refuse(self, part: _Part, batch: FileBatch, bad: _Bad) -> None:
-        """Leave out rows of a batch, and what of it is no row; or end the statement."""
-        wrong: dict[int, tuple[int | None, DataError | InterfaceError]] = {
-            one.record: (None, DataError(one.reason, sqlstate=_TORN)) for one in batch.torn
-        }
-        wrong |= {int(batch.records[row]): (row, error) for row, error in bad.items()}
-        for record in sorted(wrong):
-            row, error = wrong[record]
-            if self._mode is RowErrorMode.FAIL:
-                raise self._placed(part, record, error)
-            position = part.start + record
-            self._left_out.append(position)
-            if len(self._errors) < MAX_ROW_ERRORS:
-                key = "" if row is None else self._key(part, batch, row)
-                self._errors.append(row_error(position, key, error))
-
-    def _key(self, part: _Part, batch: FileBatch, row: int) -> str:
-        """A row's key as the file has it: `(id) = (x)`."""
-        shown: dict[int, str] = {}
-        for column, array in zip(part.rows.columns, batch.arrays, strict=True):
-            value = array[row].as_py()
-            shown[column.id] = (
-                value.decode(errors="replace") if isinstance(value, bytes) else str(value)
-            )
-        key = [column for column in self._plan.table.schema.key_columns if column.id in shown]
-        names = ", ".join(column.name for column in key)
-        return f"({names}) = ({', '.join(shown[column.id] for column in key)})"
-
-    def _placed(self, part: _Part, record: int, error: DataError | InterfaceError) -> DataError:
+    def _placed(self, part: _Part, unfit: UnfitRow) -> DataError:
         """The error of a row with its place."""
-        lines = part.rows.lines([record])
+        error, lines = unfit.error, part.rows.lines([unfit.record])
         return DataError(
-            f"{_place(part, record, lines)}: {error.message}",
+            f"{_place(part, unfit.record, lines)}: {error.message}",
             hint=error.hint or "SET row_errors = 'collect' leaves such rows out and reports them",
             sqlstate=error.sqlstate,
         )
@@ -252,9 +186,6 @@ class _FileRows:
         """Close the files."""
         for part in self._parts:
             part.rows.close()
-
-
-_OPENERS: Mapping[str, type[CsvRows | JsonRows]] = {"csv": CsvRows, "json": JsonRows}
 
 
 def _place(part: _Part, record: int, lines: Mapping[int, int]) -> str:

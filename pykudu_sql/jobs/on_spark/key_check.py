@@ -9,15 +9,13 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from pykudu_sql.jobs.row_check import RowCheck
-from pykudu_sql.jobs.source_files import NUMBER
+from pykudu_sql.jobs.on_spark.row_check import RowCheck
+from pykudu_sql.jobs.on_spark.source_files import NUMBER
+from pykudu_sql.jobs.rejects import MISSING, PRESENT, TWICE
 from pykudu_sql.spark.arrow.named_column import cell
 from pykudu_sql.spark.tables import read_table
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 
-PRESENT: Final = "with a key that is present already"
-TWICE: Final = "with a key given twice"
-MISSING: Final = "with a key that is missing"
 KIND: Final = "kind"
 _FIRST: Final = "_pykudu_first"
 

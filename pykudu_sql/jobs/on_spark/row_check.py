@@ -13,8 +13,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
-from pykudu_sql.jobs.range_check import covered
-from pykudu_sql.jobs.source_files import CORRUPT, ROW_LOCATION
+from pykudu_sql.jobs.on_spark.range_check import covered
+from pykudu_sql.jobs.on_spark.source_files import CORRUPT, ROW_LOCATION
+from pykudu_sql.jobs.rejects import BROKEN, NO_VALUE, NULL, OUTSIDE
 from pykudu_sql.spark.arrow.arrow_types import spark_type
 from pykudu_sql.spark.arrow.conversions import check_type
 from pykudu_sql.spark.arrow.named_column import cell
@@ -24,11 +25,6 @@ from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import InvalidSchemaError, UndefinedColumnError
 
 REASON: Final = "_pykudu_reason"
-
-BROKEN: Final = "broken lines"
-NO_VALUE: Final = "values that do not fit"
-NULL: Final = "NULL where none may be"
-OUTSIDE: Final = "outside all ranges"
 
 _NESTED: Final = (t.ArrayType, t.MapType, t.StructType, t.VariantType)
 _FRACTIONS: Final = (t.FloatType, t.DoubleType, t.DecimalType)

@@ -1,0 +1,176 @@
+"""The rows of files as values of a table's columns; those that do not fit are reported.
+
+A batch whose values all fit is converted column by column. Only when one does not are the rows at
+fault looked for, by halving (`collecting`).
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pykudu_sql.files.column_rows import ColumnRows
+from pykudu_sql.files.csv_rows import CsvRows
+from pykudu_sql.files.file_access import PermittedFile
+from pykudu_sql.files.formats import FileKind
+from pykudu_sql.files.json_rows import JsonRows
+from pykudu_sql.files.row_files import FileBatch, RowFile
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import constant_array, plain
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.errors import DataError, InterfaceError
+
+TORN = "22P04"
+_OPENERS: Mapping[str, type[CsvRows | JsonRows]] = {"csv": CsvRows, "json": JsonRows}
+
+RowFault = DataError | InterfaceError
+# Finds rows that cannot be converted: see `collecting.faults` and `first_fault`.
+FindFaults = Callable[[int, Callable[[int, int], object]], Mapping[int, RowFault]]
+
+
+@dataclass(frozen=True, slots=True)
+class UnfitRow:
+    """A row that does not fit.
+
+    Attributes:
+        record: its number in the file, from 0.
+        error: why.
+        cells: as the file has them, by column name; None if it cannot be taken apart.
+        text: it as a whole, where it cannot be taken apart.
+    """
+
+    record: int
+    error: RowFault
+    cells: Mapping[str, object] | None
+    text: str = ""
+
+    def key(self, table: TableInfo) -> str:
+        """The row's key as the file has it: `(id) = (x)`; empty where it is not known."""
+        if self.cells is None:
+            return ""
+        shown = {name: _as_text(value) for name, value in self.cells.items()}
+        key = [column.name for column in table.schema.key_columns if column.name in shown]
+        return f"({', '.join(key)}) = ({', '.join(str(shown[name]) for name in key)})"
+
+    def shown(self) -> str:
+        """The row as JSON, or the text that cannot be taken apart."""
+        return self.text if self.cells is None else json_row(self.cells)
+
+
+def json_row(cells: Mapping[str, object]) -> str:
+    """Cells as one JSON object; what JSON has no value for as text."""
+    shown = {name: _as_text(value) for name, value in cells.items()}
+    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def _as_text(value: object) -> object:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
+
+
+Refuse = Callable[[UnfitRow], None]
+
+
+@dataclass(frozen=True, slots=True)
+class FittingRows:
+    """Rows of a file that fit.
+
+    `rows`: values by the names of the table's columns; `records`: the number of each in the file.
+    """
+
+    rows: pa.RecordBatch
+    records: "np.ndarray[Any, np.dtype[np.int64]]"
+
+
+def open_rows(
+    file: PermittedFile,
+    kind: FileKind,
+    table: TableInfo,
+    wanted: Sequence[ColumnSchema] | None,
+) -> RowFile:
+    """Open a file whose rows are for a table.
+
+    `wanted`: columns to be read; None for all that the file has. Raises DataError: it is damaged;
+    UndefinedColumnError, InvalidSchemaError: its columns are not those of the table.
+    """
+    return _OPENERS.get(kind.format, ColumnRows)(file, kind, table, wanted)
+
+
+def fitting_rows(
+    file: RowFile, find: FindFaults, checkpoint: Callable[[], None], refuse: Refuse
+) -> Iterator[FittingRows]:
+    """All rows of a file that fit.
+
+    Args:
+        file: just opened.
+        find: the faults of a batch, all or the first.
+        checkpoint: called for each batch; may raise.
+        refuse: told each row that does not fit, by their order within a batch; may raise.
+
+    Raises DataError: the file is damaged; or what `refuse` raises.
+    """
+    for batch in file.batches():
+        checkpoint()
+        yield _fitting(file, batch, find, refuse)
+
+
+def _fitting(file: RowFile, batch: FileBatch, find: FindFaults, refuse: Refuse) -> FittingRows:
+    bad: Mapping[int, RowFault] = {}
+    try:
+        arrays = [_values(file, batch, place, slice(None)) for place in range(len(file.columns))]
+    except DataError:
+        bad = _bad_rows(file, batch, find)
+        if not bad:
+            raise
+    unfit = [
+        UnfitRow(one.record, DataError(one.reason, sqlstate=TORN), None, one.text)
+        for one in batch.torn
+    ]
+    unfit += [
+        UnfitRow(int(batch.records[row]), error, _cells(file, batch, row))
+        for row, error in bad.items()
+    ]
+    for one in sorted(unfit, key=lambda each: each.record):
+        refuse(one)
+    if not bad:
+        names = [column.name for column in file.columns]
+        return FittingRows(pa.record_batch(arrays, names), batch.records)
+    rows = np.setdiff1d(np.arange(len(batch.records)), np.fromiter(bad, np.int64, len(bad)))
+    taken = pa.array(rows)
+    rest = FileBatch(
+        [array.take(taken) for array in batch.arrays],
+        batch.records[rows],
+        (),
+        {place: mask.take(taken) for place, mask in batch.absent.items()},
+    )
+    return _fitting(file, rest, find, refuse)
+
+
+def _values(file: RowFile, batch: FileBatch, place: int, rows: slice) -> pa.Array:
+    column = file.columns[place]
+    values = plain(file.values(batch.arrays[place][rows], column))
+    absent = batch.absent.get(place)
+    if absent is None:
+        return values
+    default = plain(constant_array(column.write_default, column.type, len(values)))
+    return pc.if_else(absent[rows], default, values)
+
+
+def _bad_rows(file: RowFile, batch: FileBatch, find: FindFaults) -> Mapping[int, RowFault]:
+    bad: dict[int, RowFault] = {}
+    for place in range(len(file.columns)):
+
+        def attempt(start: int, stop: int, place: int = place) -> object:
+            return _values(file, batch, place, slice(start, stop))
+
+        for row, error in find(len(batch.records), attempt).items():
+            bad.setdefault(row, error)
+    return bad
+
+
+def _cells(file: RowFile, batch: FileBatch, row: int) -> dict[str, object]:
+    columns = zip(file.columns, batch.arrays, strict=True)
+    return {column.name: array[row].as_py() for column, array in columns}

@@ -1,0 +1,335 @@
+"""Loads in this process: files are read while they are written, so that memory does not grow.
+
+Rows are first written as a bulk INSERT writes them, all or none. Where the table refuses one (its
+key, a NULL), what was written is given up and the files are read again, now row by row: each row
+that does not fit is found with its place, and the others are written.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.database import open_database
+from pykudu_sql.executor.writing.collecting import collect_columns, faults, key_of
+from pykudu_sql.executor.writing.file_rows import (
+    TORN,
+    UnfitRow,
+    fitting_rows,
+    json_row,
+    open_rows,
+)
+from pykudu_sql.executor.writing.row_stream import chunk_bytes
+from pykudu_sql.files.appearing import appearing
+from pykudu_sql.files.inferred_table import infer_columns
+from pykudu_sql.jobs.in_process.found_rejects import FoundReject, FoundRejects
+from pykudu_sql.jobs.in_process.source_files import SourceFile, find_files
+from pykudu_sql.jobs.load import Loaded
+from pykudu_sql.jobs.options import LoadOptions
+from pykudu_sql.jobs.rejects import (
+    BROKEN,
+    MISSING,
+    NO_VALUE,
+    NULL,
+    OUTSIDE,
+    PRESENT,
+    SHOWN,
+    TWICE,
+    Reject,
+    too_many,
+    write_rejects,
+)
+from pykudu_sql.settings import DatabaseSettings
+from pykudu_sql.spark.options import operation_of
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.rows.row_result import RowError
+from pykudu_sql.storage.common.types.arrays import array_to_cells
+from pykudu_sql.storage.errors import (
+    AlreadyPresentError,
+    DataError,
+    IntegrityError,
+    LockedError,
+    NotNullError,
+    RowNotFoundError,
+    UncoveredRangeError,
+)
+from pykudu_sql.storage.open_store import OpenStore
+from pykudu_sql.storage.transaction.transaction import Transaction
+
+WAIT_SECONDS: Final = 60.0
+_PAUSE: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class LocalLoader:
+    """A `Loader` in this process. `database`: its directory; `files`: that are read."""
+
+    database: str
+    files: Sequence[SourceFile]
+    options: LoadOptions
+
+    @classmethod
+    def of(cls, database: str, sources: Sequence[str], options: LoadOptions) -> "LocalLoader":
+        """Find the files. Raises Error: see `find_files`."""
+        files = find_files(database, sources, options.file_format, options.reader)
+        return cls(database, files, options)
+
+    def columns(self) -> Mapping[str, str]:
+        return infer_columns([(one.file, one.kind) for one in self.files if not one.is_empty])
+
+    def fill(self, table: TableInfo) -> Loaded:
+        with _writing(self.database) as store:
+            try:
+                return self._fill(store, _Filling(store, table, self.files, self.options))
+            except (AlreadyPresentError, NotNullError, UncoveredRangeError):
+                filling = _Filling(store, table, self.files, self.options, by_row=True)
+                return self._fill(store, filling)
+
+    def _fill(self, store: OpenStore, filling: "_Filling") -> Loaded:
+        """Write the rows, and the file of rejects, or nothing."""
+        options, transaction = self.options, store.begin()
+        try:
+            rows = filling.write(transaction)
+            rejects = filling.checked_rejects()
+            size = sum(one.size for one in self.files)
+            durable = store.options.durability == "full"
+            if options.rejects is None:
+                transaction.commit(durable)
+                return Loaded(rows, size, rejects)
+            with appearing(Path(options.rejects)) as unfinished:
+                write_rejects(rejects, unfinished)
+                transaction.commit(durable)
+            return Loaded(rows, size, rejects)
+        except BaseException:
+            transaction.rollback()
+            raise
+
+
+@contextmanager
+def _writing(path: str) -> Iterator[OpenStore]:
+    """A database open for writing; another process that writes it is waited for.
+
+    Raises LockedError: it does not end within a minute.
+    """
+    deadline = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            database = open_database(path, DatabaseSettings())
+            break
+        except LockedError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(_PAUSE)
+    try:
+        yield database.store
+    finally:
+        database.release()
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """Rows that are written together.
+
+    `rows`: values by column name; `files`, `records`: which file each row is of, and its number.
+    """
+
+    rows: pa.Table
+    files: npt.NDArray[np.int64]
+    records: npt.NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class _Filling:
+    """One pass over the files.
+
+    `by_row`: whether rows that the table refuses are left out one by one, or end the pass.
+    """
+
+    store: OpenStore
+    table: TableInfo
+    files: Sequence[SourceFile]
+    options: LoadOptions
+    by_row: bool = False
+    found: FoundRejects = field(init=False)
+    _done: int = 0
+
+    def __post_init__(self) -> None:
+        """Keep as many rejects as may be written; one more says that there are too many."""
+        keeps = SHOWN if self.options.rejects is None else self.options.max_rejects
+        self.found = FoundRejects(keeps + 1)
+
+    def write(self, transaction: Transaction) -> int:
+        """Write all rows that fit; how many those are."""
+        kind = operation_of(self.options.operation)
+        if kind is RowOpKind.INSERT and not self.by_row:
+            chunks = self._chunks()
+            return transaction.insert(
+                self.table, (self._operations(transaction, kind, one) for one in chunks)
+            )
+        return sum(self._write_by_row(transaction, kind, chunk) for chunk in self._chunks())
+
+    def _operations(
+        self, transaction: Transaction, kind: RowOpKind, chunk: _Chunk
+    ) -> RowOperations:
+        columns = transaction.coerce(self.table, _by_id(self.table, chunk.rows))
+        return RowOperations(kind, columns, chunk.rows.num_rows)
+
+    def _write_by_row(self, transaction: Transaction, kind: RowOpKind, chunk: _Chunk) -> int:
+        columns, before = _by_id(self.table, chunk.rows), transaction.savepoint()
+        results = collect_columns(transaction, self.table, kind, columns)
+        if results.failed > len(results.errors) and self._keeps_all(results.failed):
+            # Only so many rows are reported of one batch.
+            transaction.rollback_to(before)
+            halves = _halves(chunk)
+            return sum(self._write_by_row(transaction, kind, half) for half in halves)
+        for error in results.errors:
+            self._refuse_row(chunk, error)
+        self.found.count += results.failed - len(results.errors)
+        return len(chunk.records) - results.failed
+
+    def _keeps_all(self, more: int) -> bool:
+        return self.options.rejects is not None and (
+            self.found.count + more <= self.options.max_rejects
+        )
+
+    def _chunks(self) -> Iterator[_Chunk]:
+        """The rows of all files that fit, in chunks of one set of columns each."""
+        waiting: list[tuple[pa.RecordBatch, npt.NDArray[np.int64]]] = []
+        of_file: list[int] = []
+        size = 0
+        for batch, records in self._batches():
+            differs = waiting and waiting[0][0].schema != batch.schema
+            if differs or size > chunk_bytes(self.store.budget):
+                yield _chunk(waiting, of_file)
+                waiting, of_file, size = [], [], 0
+            waiting.append((batch, records))
+            of_file.append(self.found.newest)
+            size += batch.nbytes
+        if waiting:
+            yield _chunk(waiting, of_file)
+
+    def _batches(self) -> Iterator[tuple[pa.RecordBatch, npt.NDArray[np.int64]]]:
+        for source in self.files:
+            if source.is_empty:
+                continue
+            wanted = source.unnamed_columns(self.table)
+            with closing(open_rows(source.file, source.kind, self.table, wanted)) as rows:
+                self.found.begin(source.file.path, rows)
+                for fitting in fitting_rows(rows, faults, self._check, self._refuse):
+                    self._done += fitting.rows.num_rows
+                    self.options.progress(f"{self._done:,} rows")
+                    if fitting.rows.num_rows:
+                        yield fitting.rows, fitting.records
+
+    def _check(self) -> None:
+        """End a load that is not to be done for its rejects, where they are only counted."""
+        if self.options.rejects is not None and self.found.count > self.options.max_rejects:
+            raise self._too_many(f"more than {self.options.max_rejects:,}")
+
+    def _refuse(self, unfit: UnfitRow) -> None:
+        is_torn = unfit.error.sqlstate == TORN
+        reason = ("the line cannot be taken apart: " if is_torn else "") + unfit.error.message
+        kind = BROKEN if is_torn else NO_VALUE
+        self.found.add(FoundReject(unfit.record, kind, reason, unfit.shown()))
+
+    def _refuse_row(self, chunk: _Chunk, error: RowError) -> None:
+        """Note a row that the table refuses."""
+        place = error.position
+        kind, reason = self._reason(chunk, error)
+        row = chunk.rows.slice(place, 1).to_pylist()[0]
+        record = int(chunk.records[place])
+        self.found.add(FoundReject(record, kind, reason, json_row(row)), int(chunk.files[place]))
+
+    def _reason(self, chunk: _Chunk, error: RowError) -> tuple[str, str]:
+        key = f"key {key_of(self.table, _by_id(self.table, chunk.rows), error.position)}"
+        match error.sqlstate:
+            case AlreadyPresentError.default_sqlstate if self._was_there(chunk, error.position):
+                return PRESENT, f"{key} is present already"
+            case AlreadyPresentError.default_sqlstate:
+                return TWICE, f"{key} is given twice"
+            case RowNotFoundError.default_sqlstate:
+                return MISSING, f"{key} does not exist"
+            case UncoveredRangeError.default_sqlstate:
+                return OUTSIDE, error.message
+            case NotNullError.default_sqlstate:
+                return NULL, self._null_reason(chunk, error)
+        return NO_VALUE, error.message
+
+    def _null_reason(self, chunk: _Chunk, error: RowError) -> str:
+        row = chunk.rows.slice(error.position, 1)
+        for column in self.table.schema.columns:
+            is_given = column.name in row.column_names and not column.nullable
+            if is_given and row.column(column.name).null_count:
+                return f"column '{column.name}' must not be NULL"
+        return error.message
+
+    def _was_there(self, chunk: _Chunk, place: int) -> bool:
+        """Whether the table has the key of a row without this load."""
+        schema = self.table.schema
+        row = chunk.rows.slice(place, 1)
+        key = tuple(
+            array_to_cells(row.column(column.name).combine_chunks(), column.type)[0]
+            for column in schema.key_columns
+        )
+        reader = self.store.begin()
+        try:
+            return reader.lookup(self.table, key, schema.key_ids) is not None
+        finally:
+            reader.rollback()
+
+    def checked_rejects(self) -> list[Reject]:
+        """The rows left out, with their places.
+
+        Raises DataError: they may not be, or they are too many; IntegrityError: they may not be,
+        and all there is to say of them are their keys.
+        """
+        options, count = self.options, self.found.count
+        if options.rejects is not None:
+            if count > options.max_rejects:
+                raise self._too_many(f"more than {options.max_rejects:,}")
+            return self.found.located(count)
+        if count:
+            raise self._too_many(f"{count:,}")
+        return []
+
+    def _too_many(self, count: str) -> DataError | IntegrityError:
+        first = self.found.located(SHOWN)
+        if self.options.rejects is not None:
+            return too_many(first, count, "--max-rejects N permits more")
+        error = too_many(first, count, "--rejects FILE puts such rows there and loads the others")
+        if all(one.kind in (PRESENT, TWICE, MISSING) for one in first):
+            kind = RowNotFoundError if first[0].kind == MISSING else AlreadyPresentError
+            return kind(error.message, hint=error.hint)
+        return error
+
+
+def _by_id(table: TableInfo, rows: pa.Table) -> Mapping[int, pa.ChunkedArray]:
+    by_name = table.schema.by_name
+    return {
+        by_name[name].id: values
+        for name, values in zip(rows.column_names, rows.columns, strict=True)
+    }
+
+
+def _chunk(
+    waiting: Sequence[tuple[pa.RecordBatch, npt.NDArray[np.int64]]], of_file: Sequence[int]
+) -> _Chunk:
+    rows = pa.Table.from_batches([batch for batch, _ in waiting])
+    lengths = [batch.num_rows for batch, _ in waiting]
+    files = np.repeat(np.array(of_file, np.int64), lengths)
+    return _Chunk(rows, files, np.concatenate([records for _, records in waiting]))
+
+
+def _halves(chunk: _Chunk) -> Sequence[_Chunk]:
+    middle = chunk.rows.num_rows // 2
+    spans = ((0, middle), (middle, chunk.rows.num_rows))
+    return [
+        _Chunk(chunk.rows.slice(a, b - a), chunk.files[a:b], chunk.records[a:b]) for a, b in spans
+    ]

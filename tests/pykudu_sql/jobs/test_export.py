@@ -1,0 +1,197 @@
+"""Tables, and what commits did to them, into files in this process."""
+
+import datetime as dt
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.dataset as ds
+import pytest
+
+import pykudu_sql
+from pykudu_sql.jobs.changes import ChangesOptions, changes
+from pykudu_sql.jobs.export import ExportOptions, export
+from pykudu_sql.jobs.load import LoadOptions, load
+from pykudu_sql.shell.cli import main
+from pykudu_sql.storage.errors import (
+    DataError,
+    Error,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+)
+
+Rows = list[tuple[object, ...]]
+
+
+def run(path: str, *statements: str) -> None:
+    with pykudu_sql.connect(path, autocommit=True) as conn:
+        for statement in statements:
+            conn.execute(statement)
+
+
+def content(path: str, sql: str = "SELECT * FROM t ORDER BY id") -> Rows:
+    with pykudu_sql.connect(path, read_only=True) as conn:
+        return [tuple(row) for row in conn.execute(sql).fetchall()]
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "csv", "json", "orc", "arrow"])
+def test_what_was_exported_is_loaded_as_it_was(path: str, tmp_path: Path, file_format: str) -> None:
+    kinds = (
+        "id BIGINT PRIMARY KEY, a BOOLEAN, b TINYINT, c SMALLINT, d INT, e FLOAT, f DOUBLE, "
+        "g DECIMAL(5,2), h DECIMAL(38,38), j DATE, k TIMESTAMP, l STRING, m VARCHAR(5), n BINARY"
+    )
+    row = (
+        True, -128, -32768, -(2**31), 0.1, -0.1, Decimal("-999.99"), Decimal("0." + "9" * 38),
+        dt.date(1, 1, 1), dt.datetime(1982, 10, 10, 5, 6, 7, 8),
+    )  # fmt: skip
+    texts = ["", " x ", 'q"u,o\nte\r\n', "\\N", "NULL", "\\", "#", "\u2028\x7f\x01", "\\x00"]
+    with pykudu_sql.connect(path, autocommit=True) as conn:
+        conn.execute(f"CREATE TABLE t ({kinds})")
+        conn.execute(f"CREATE TABLE copy ({kinds})")
+        conn.executemany(
+            f"INSERT INTO t VALUES ({', '.join('?' * 14)})",
+            [(i, *row, text, text[:5], text.encode()) for i, text in enumerate(texts)],
+        )
+        conn.execute("INSERT INTO t (id) VALUES (-1)")
+        conn.execute("INSERT INTO t (id, n) VALUES (-2, ?)", [b"\xff\x00"])
+        if file_format != "json":
+            conn.execute("INSERT INTO t (id, f, e) VALUES (-3, 'nan', '-inf')")
+    target = str(tmp_path / "out")
+    assert export(path, "t", target, ExportOptions(file_format)).rows >= len(texts) + 2
+    load(path, "copy", [target])
+    as_text = [repr(one) for one in content(path)]
+    assert [repr(one) for one in content(path, "SELECT * FROM copy ORDER BY id")] == as_text
+
+
+def test_a_moment_of_a_table_is_exported(path: str, tmp_path: Path) -> None:
+    run(path, "CREATE TABLE t (id BIGINT PRIMARY KEY, name STRING, price DECIMAL(5,2))")
+    run(path, "INSERT INTO t VALUES (1, 'a', 1.5), (2, 'b', 2)", "CREATE SNAPSHOT before")
+    run(path, "DELETE FROM t")
+    target = tmp_path / "out"
+    chosen = ExportOptions("csv", ("Name", "id"), "id > 1 -- all but one", "before")
+    assert export(path, "t", str(target), chosen).rows == 1
+    (part,) = target.iterdir()
+    assert part.name == "part-00000.csv"
+    assert pa.csv.read_csv(part).to_pylist() == [{"name": "b", "id": 2}]
+    with pytest.raises(OperationalError, match="exists already"):
+        export(path, "t", str(target))
+    assert export(path, "t", str(target), ExportOptions(overwrite=True)).rows == 0
+    assert [one.name for one in target.iterdir()] == ["part-00000.parquet"]
+    assert ds.dataset(target).schema.names == ["id", "name", "price"]
+    assert list(tmp_path.glob(".out*")) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (ExportOptions(where="w = 1"), ProgrammingError, "'w'"),
+        (ExportOptions(where="id IN (SELECT 1)"), Error, "WHERE|condition|looks at"),
+        (ExportOptions(columns=("id", "w")), ProgrammingError, "'w'"),
+        (ExportOptions(as_of="no moment"), Error, "no moment"),
+        (ExportOptions("xml"), DataError, "not exported as 'xml'"),
+        (ExportOptions(writer={"compression": "lzo"}), DataError, "lzo"),
+        (ExportOptions(writer={"rows_per_file": "no"}), DataError, "a number of rows"),
+        (ExportOptions(writer={"escape": "x"}, engine="local"), NotSupportedError, "needs Spark"),
+        (ExportOptions(engine="fast"), DataError, "no engine 'fast'"),
+    ],
+)
+def test_what_cannot_be_exported_leaves_nothing(
+    path: str, tmp_path: Path, options: ExportOptions, error: type[Error], message: str
+) -> None:
+    run(path, "CREATE TABLE t (id BIGINT PRIMARY KEY, v STRING)", "INSERT INTO t VALUES (1, 'a')")
+    with pytest.raises(error, match=message):
+        export(path, "t", str(tmp_path / "out"), options)
+    assert [one.name for one in tmp_path.iterdir()] == ["my.db"]
+
+
+def test_large_tables_are_written_as_several_files(path: str, tmp_path: Path) -> None:
+    run(path, "CREATE TABLE t (id BIGINT PRIMARY KEY)")
+    run(path, "INSERT INTO t SELECT range FROM range(200000)")
+    target = tmp_path / "out"
+    told: list[str] = []
+    options = ExportOptions(
+        "csv", writer={"compression": "gzip", "rows_per_file": "65536"}, progress=told.append
+    )
+    assert export(path, "t", str(target), options).rows == 200_000
+    assert len(told) >= 4 and told[-1] == "200,000 rows"
+    names = sorted(one.name for one in target.iterdir())
+    assert names[0] == "part-00000.csv.gz" and len(names) >= 3
+    run(path, "CREATE TABLE copy (id BIGINT PRIMARY KEY)")
+    assert load(path, "copy", [str(target)], LoadOptions()).rows == 200_000
+
+
+def test_a_file_or_a_link_is_no_folder_to_export_to(
+    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(path, "CREATE TABLE t (id BIGINT PRIMARY KEY)")
+    target, elsewhere = tmp_path / "out", tmp_path / "else"
+    target.write_text("mine")
+    assert main(["export", path, "t", str(target), "--overwrite"]) == 1
+    assert "is a file" in capsys.readouterr().err
+    assert target.read_text() == "mine"
+    target.unlink()
+    elsewhere.mkdir()
+    (elsewhere / "kept").write_text("x")
+    target.symlink_to(elsewhere)
+    assert main(["export", path, "t", str(target), "--overwrite"]) == 1
+    assert (elsewhere / "kept").read_text() == "x"
+    assert main(["export", path, "nothing", str(tmp_path / "out2")]) == 2
+    assert "table 'nothing' does not exist" in capsys.readouterr().err
+
+
+def test_changes_are_written_to_files(
+    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(path, "CREATE TABLE t (id BIGINT PRIMARY KEY, v STRING)", "CREATE SNAPSHOT empty")
+    run(path, "INSERT INTO t VALUES (1, 'a')", "UPDATE t SET v = 'b'")
+    target = tmp_path / "feed"
+    assert changes(path, "t", str(target), "empty").rows == 3
+    found = ds.dataset(target).to_table().sort_by([("_commit_timestamp", "ascending")]).to_pylist()
+    assert {(row["v"], row["_change_type"]) for row in found} == {
+        ("a", "insert"),
+        ("a", "update_preimage"),
+        ("b", "update_postimage"),
+    }
+    assert found[0]["_change_type"] == "insert"
+    command = ["changes", path, "t", str(target), "--since", "empty", "--columns", "id"]
+    assert main(command) == 1
+    assert "exists already" in capsys.readouterr().err
+    assert main([*command, "--overwrite", "--format", "csv"]) == 0
+    assert capsys.readouterr().out.startswith("changes: 3 rows, ")
+    now = str(found[-1]["_commit_timestamp"])
+    assert changes(path, "t", str(target), now, ChangesOptions(overwrite=True)).rows == 0
+    until = ChangesOptions(overwrite=True, until=str(found[0]["_commit_timestamp"]))
+    assert changes(path, "t", str(target), "empty", until).rows == 1
+    with pytest.raises(OperationalError, match="its history goes back to"):
+        changes(path, "t", str(tmp_path / "no"), "2020-01-01")
+    with pytest.raises(ProgrammingError, match="'tt' does not exist"):
+        changes(path, "tt", str(tmp_path / "no"), "empty")
+
+
+def test_commands_run_without_spark_beside_a_writer(path: str, tmp_path: Path) -> None:
+    code = (
+        "import sys\nsys.modules['pyspark'] = None\n"
+        "from pykudu_sql.shell.cli import main\n"
+        "sys.exit(max(main(one.split()) for one in sys.argv[1:]))\n"
+    )
+    with pykudu_sql.connect(path, autocommit=True) as conn:
+        conn.execute("CREATE TABLE t (id BIGINT PRIMARY KEY)")
+        conn.execute("INSERT INTO t VALUES (1)")
+        commands = [
+            f"export {path} t {tmp_path}/out",
+            f"changes {path} t {tmp_path}/feed --since {conn.snapshot_timestamp()}",
+            f"backup {path} {tmp_path}/backup",
+            f"restore {tmp_path}/backup {tmp_path}/new.db",
+        ]
+        done = subprocess.run(
+            [sys.executable, "-c", code, *commands], capture_output=True, text=True, check=True
+        )
+    assert done.stderr == ""
+    assert [line.partition(":")[0] for line in done.stdout.splitlines()] == [
+        "export", "changes", "backup", "restore",
+    ]  # fmt: skip
+    assert content(f"{tmp_path}/new.db") == [(1,)]
