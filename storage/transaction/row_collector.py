@@ -100,7 +100,8 @@ class RowCollector:
         """What became of the batch, once the rows of all tablets are written."""
         failed, ignored = self._errors.failed, self._ignored
         applied = self._rows - failed - ignored
-        return RowResults(applied, ignored, failed, self._errors.errors())
+        errors, refused = self._errors.errors(), self._errors.positions()
+        return RowResults(applied, ignored, failed, errors, refused)
 
 
 def _effective(batch: KeyedOperations, alive: Mask) -> Mask:

@@ -3,7 +3,8 @@
 The query has seen the rows as they were before the statement, so the order of the operations does
 not matter to it. Whatever can fail comes first: values are converted and checked, RETURNING is
 computed, then rows are inserted, and only then are others updated and deleted. So a statement that
-fails has changed nothing, also within an open transaction.
+fails has changed nothing, also within an open transaction. Where row errors are collected, rows are
+written first, and RETURNING is computed from those that were not refused.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,7 +40,7 @@ from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKin
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import constant_array, plain
-from pykudu_sql.storage.errors import IntegrityError, NotSupportedError
+from pykudu_sql.storage.errors import IntegrityError
 from pykudu_sql.storage.ingest.row_batch import complete
 from pykudu_sql.storage.ingest.validation import raise_first, validate
 from pykudu_sql.storage.transaction.transaction import Transaction
@@ -94,11 +95,9 @@ def change_many(
     """Run a statement once for each set of parameters.
 
     Returns the outcome, with the rows that the last run shows. Raises IntegrityError: a row does
-    not fit, or would be changed twice; DataError: a value does not fit its column;
-    NotSupportedError: RETURNING while row errors are collected.
+    not fit, or would be changed twice; DataError: a value does not fit its column.
     """
     state.row_errors = ()
-    _check_mode(state, plan)
 
     def action(transaction: Transaction) -> list[_Changed]:
         return [_run(state, plan, parameters, transaction) for parameters in parameter_rows]
@@ -120,15 +119,6 @@ def _statement(plan: Change) -> str:
         case InsertReturning():
             return "INSERT"
     return plan.statement
-
-
-def _check_mode(state: SessionState, plan: Change) -> None:
-    returning = plan.change.returning if isinstance(plan, ConflictInsert) else plan.returning
-    if returning is not None and mode_of(state) is RowErrorMode.COLLECT:
-        raise NotSupportedError(
-            "RETURNING cannot be used while row errors are collected",
-            hint="SET row_errors = 'fail' first",
-        )
 
 
 def _run(
@@ -163,10 +153,17 @@ def _insert(
 ) -> _Changed:
     table = plan.table
     operations = insert_operations(state, plan.rows, parameters, transaction)
-    operations = transaction.number(table, operations)
-    written = _written(table, plan.returning, RowOpKind.INSERT, operations, None)
-    shown = _show(state, plan.returning, written, parameters, transaction)
-    return _Changed(transaction.write(table, operations, mode_of(state)), shown)
+    operations, mode = transaction.number(table, operations), mode_of(state)
+
+    def show(done: RowOperations) -> EngineResult:
+        written = _written(table, plan.returning, RowOpKind.INSERT, done, None)
+        return _show(state, plan.returning, written, parameters, transaction)
+
+    if mode is RowErrorMode.FAIL:
+        shown = show(operations)
+        return _Changed(transaction.write(table, operations, mode), shown)
+    results = transaction.write(table, operations, mode)
+    return _Changed(results, show(_taken(operations, _done(operations.length, results))))
 
 
 def _apply(
@@ -182,12 +179,33 @@ def _apply(
     if mode is RowErrorMode.FAIL:
         for share in shares:
             validate(complete(table, share.operations), raise_first)
-    shown = None
-    if plan.returning is not None:
-        written = _image(plan, shares, rows, transaction)
-        shown = _show(state, plan.returning, written, parameters, transaction)
+
+    def show(done: Sequence[_Share]) -> EngineResult | None:
+        if plan.returning is None:
+            return None
+        written = _image(plan, done, rows, transaction)
+        return _show(state, plan.returning, written, parameters, transaction)
+
+    if mode is RowErrorMode.FAIL:
+        shown = show(shares)
+        return _Changed(joined([transaction.write(table, s.operations) for s in shares]), shown)
     results = [transaction.write(table, share.operations, mode) for share in shares]
-    return _Changed(joined(results), shown)
+    return _Changed(joined(results), show(list(map(_without_refused, shares, results))))
+
+
+def _done(length: int, results: RowResults) -> Positions:
+    """The positions of the rows of a batch that were not refused."""
+    return np.setdiff1d(np.arange(length), results.refused, assume_unique=True)
+
+
+def _taken(operations: RowOperations, indices: Positions) -> RowOperations:
+    columns = {i: values.take(pa.array(indices)) for i, values in operations.columns.items()}
+    return RowOperations(operations.kind, columns, len(indices))
+
+
+def _without_refused(share: _Share, results: RowResults) -> _Share:
+    done = _done(len(share.indices), results)
+    return _Share(share.branch, share.indices[done], _taken(share.operations, done))
 
 
 def _shares(plan: ChangeQuery, rows: pa.Table, transaction: Transaction) -> list[_Share]:

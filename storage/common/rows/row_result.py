@@ -5,7 +5,7 @@ status. A statement in that mode ends in a `RowResults`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
@@ -59,6 +59,10 @@ class RowError:
     message: str
 
 
+def _no_positions() -> npt.NDArray[np.int64]:
+    return np.empty(0, np.int64)
+
+
 @dataclass(frozen=True, slots=True)
 class RowResults:
     """What became of a batch; the three numbers add up to its rows.
@@ -68,12 +72,14 @@ class RowResults:
         ignored: rows that an *_IGNORE operation skipped.
         failed: rows not done.
         errors: the first `MAX_ROW_ERRORS` of them, by position.
+        refused: positions of all of them in the batch, in any order.
     """
 
     applied: int
     ignored: int
     failed: int
     errors: tuple[RowError, ...]
+    refused: npt.NDArray[np.int64] = field(default_factory=_no_positions, compare=False)
 
 
 def joined(parts: Sequence[RowResults]) -> RowResults:
@@ -98,6 +104,7 @@ class RowErrorCollector:
     def __init__(self) -> None:
         """None so far."""
         self.failed = 0
+        self._positions: list[npt.NDArray[np.int64]] = []
         self._errors: list[RowError] = []
 
     def add(
@@ -111,12 +118,17 @@ class RowErrorCollector:
                 `MAX_ROW_ERRORS`.
         """
         self.failed += len(positions)
+        self._positions.append(positions)
         room = MAX_ROW_ERRORS - len(self._errors)
         for index, position in enumerate(positions[:room].tolist()):
             key, error = describe(index)
             self._errors.append(
                 RowError(position, key, status_of(error), error.sqlstate, error.message)
             )
+
+    def positions(self) -> npt.NDArray[np.int64]:
+        """The positions of all rows noted."""
+        return np.concatenate([_no_positions(), *self._positions])
 
     def errors(self) -> tuple[RowError, ...]:
         """The errors noted, by position."""

@@ -9,7 +9,7 @@ from pykudu_sql import Connection
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.changes import change, change_many
 from pykudu_sql.results.result import Outcome
-from pykudu_sql.storage.errors import DataError, IntegrityError, NotSupportedError
+from pykudu_sql.storage.errors import DataError, IntegrityError
 
 Change = Callable[..., Outcome]
 MERGE = (
@@ -134,10 +134,14 @@ def test_many_sets_of_parameters_see_each_others_rows_and_stand_or_fall_together
     assert rows(connection) == [(1, 10), (2, 20), (3, 3)]
 
 
-def test_returning_is_refused_while_row_errors_are_collected(
+def test_returning_shows_the_rows_that_were_not_refused(
     connection: Connection, run: Change
 ) -> None:
     connection.execute("SET row_errors = 'collect'")
-    with pytest.raises(NotSupportedError, match="RETURNING"):
-        run("INSERT INTO t VALUES (3, 30) RETURNING k")
-    assert rows(connection) == [(1, 10), (2, 20)]
+    connection.execute("CREATE TABLE many (k INT PRIMARY KEY, v INT NOT NULL)")
+    query = "SELECT i, CASE WHEN i % 3 > 0 THEN i END FROM range(60000) r(i)"
+    outcome = run(f"INSERT INTO many {query} RETURNING k")
+    assert outcome.result is not None
+    shown = [k for (k,) in outcome.result.fetch(60_000)]
+    assert shown == [k for k in range(60_000) if k % 3]
+    assert outcome.rowcount == 40_000

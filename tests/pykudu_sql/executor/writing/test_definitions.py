@@ -8,7 +8,6 @@ import pytest
 from pykudu_sql import Connection
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.definitions import alter_table, create_table, drop_table
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.errors import IntegrityError, ProgrammingError, UndefinedTableError
 
 CREATE = "CREATE TABLE t (k INT PRIMARY KEY, v INT)"
@@ -66,10 +65,10 @@ def test_if_not_exists_holds_for_a_table_that_another_session_makes_meanwhile(
     for name in ("create_table", "new_table"):
         once = getattr(definitions, name)
 
-        def after(self: object, table: TableInfo, made: Callable[..., Any] = once) -> Any:
+        def after(*arguments: object, made: Callable[..., Any] = once) -> Any:
             monkeypatch.undo()
             create_table(state, other)
-            return made(self, table)
+            return made(*arguments)
 
         monkeypatch.setattr(definitions, name, after)
     assert create_table(state, plan).message == "Table already exists."
