@@ -55,6 +55,7 @@ docs: $(VENV)/.installed-dev ## write docs/settings.md and the outputs in docs/s
 	@$(BIN)/python -m tests.sql_reference
 	@$(BIN)/python -m tests.settings_page
 	$(elapsed)
+	@$(BIN)/python -m pykudu_sql man > docs/pykudu-sql.1
 
 bench: $(VENV)/.installed-dev ## our engine and its peers side by side (ARGS="--only q1,q6 --scale 0.1")
 	@mkdir -p build

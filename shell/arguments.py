@@ -5,9 +5,25 @@ sequences are spelled out, as everywhere in the shell.
 """
 
 import argparse
-from typing import NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
 
 from pykudu_sql.shell.output.display import escape
+from pykudu_sql.shell.settings import UsageError
+
+ENVIRONMENT_PREFIX = "PYKUDU_SQL_"
+_YES = frozenset({"1", "on", "true", "yes"})
+_NO = frozenset({"0", "off", "false", "no", ""})
+# No word of a command line can be this.
+_DESCRIBE = "\0describe"
+
+
+class _Described(Exception):
+    """A parser was asked for itself."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        super().__init__()
+        self.parser = parser
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -17,6 +33,52 @@ class ArgumentParser(argparse.ArgumentParser):
         """See `argparse.ArgumentParser`."""
         super().__init__(prog, description=description, allow_abbrev=False, **options)  # type: ignore[arg-type]
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """See `argparse.ArgumentParser`."""
+        if args == [_DESCRIBE]:
+            raise _Described(self)
+        return super().parse_known_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
         """Print usage and message, and leave with exit code 2."""
         super().error(escape(message))
+
+
+def parser_of(run: Callable[[Sequence[str]], int]) -> argparse.ArgumentParser:
+    """The parser of a command line. `run`: the function that parses and runs it."""
+    try:
+        run([_DESCRIBE])
+    except _Described as described:
+        return described.parser
+    raise AssertionError("a command line without a parser")
+
+
+def environment_variable(action: argparse.Action) -> str | None:
+    """The environment variable of an option; None for one that asks for something to be done."""
+    names = [flag for flag in action.option_strings if flag.startswith("--")]
+    if not names or names[0] in _DEEDS or action.const not in (None, True):
+        return None
+    return ENVIRONMENT_PREFIX + names[0][2:].replace("-", "_").upper()
+
+
+_DEEDS = frozenset({"--command", "--file", "--help", "--version"})
+
+
+def environment_arguments(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> list[str]:
+    """Options that environment variables stand for, to be put before those of a command line.
+
+    Raises UsageError: one that takes no value has another than yes or no.
+    """
+    arguments = []
+    for action in parser._actions:
+        name = environment_variable(action)
+        value = None if name is None else environ.get(name)
+        if value is None:
+            continue
+        if action.nargs != 0:
+            arguments.append(f"{action.option_strings[-1]}={value}")
+        elif value.lower() in _YES:
+            arguments.append(action.option_strings[-1])
+        elif value.lower() not in _NO:
+            raise UsageError(f"{name} is yes or no, not {value!r}")
+    return arguments

@@ -14,11 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pykudu_sql.shell.arguments import ArgumentParser
+from pykudu_sql.shell.arguments import ArgumentParser, environment_arguments
 from pykudu_sql.shell.exit_codes import ExitCode, exit_code
 from pykudu_sql.shell.output.terminal import print_error
 from pykudu_sql.shell.parameters import Value, assignment, value_of
-from pykudu_sql.shell.settings import FORMATS, Settings, UsageError, checked, config_path, load
+from pykudu_sql.shell.settings import (
+    FORMATS,
+    Settings,
+    UsageError,
+    checked,
+    config_path,
+    load,
+    startup_path,
+)
 from pykudu_sql.shell.subcommands import (
     check_database_name,
     help_lines,
@@ -32,6 +40,7 @@ if TYPE_CHECKING:
 _EPILOG = f"""\
 Without -c or -f, statements are read from standard input; at a terminal the interactive shell
 starts. -c and -f may be repeated and run in the order given; `-f -` is standard input.
+Options have environment variables, such as PYKUDU_SQL_MAX_ROWS for --max-rows.
 
 subcommands:
 {help_lines()}
@@ -115,7 +124,8 @@ def print_help(arguments: Sequence[str]) -> int:
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """The options; leaves with exit code 2 when they are wrong."""
     parser = build_parser()
-    options, beyond = parser.parse_known_args(arguments)
+    given = [*environment_arguments(parser, os.environ), *arguments]
+    options, beyond = parser.parse_known_args(given)
     text = "unrecognized arguments: " + " ".join(beyond)
     if beyond and beyond[0].startswith("-"):
         parser.error(text)
@@ -160,7 +170,8 @@ def build_parser() -> argparse.ArgumentParser:
     add("--engine", choices=("duckdb", "spark", "auto"), help="what computes queries")
     add("--spark-master", metavar="URL", help="where Spark runs (default: local[*])")
     add("--keep-going", action="store_true", help="run on after a failed statement")
-    add("--no-init", action="store_true", help=f"do not read {config_path()}")
+    add("--init", metavar="FILE", help="a script to run first, in place of startup.sql")
+    add("--no-init", action="store_true", help="do not read config.toml and startup.sql")
     add("--version", action="store_true", help="show the version and leave")
     parser.set_defaults(steps=[])
     return parser
@@ -176,6 +187,7 @@ def _run(options: argparse.Namespace) -> int:
     variables = _variables(options.param)
     settings = _settings(options, at_terminal)
     scripts = [] if at_terminal else _read_steps(options.steps or [Step("-", is_file=True)])
+    first = _first_script(options, at_terminal)
 
     # Loading the database makes many objects and no garbage; looking for it takes a sixth more.
     gc.disable()
@@ -203,8 +215,8 @@ def _run(options: argparse.Namespace) -> int:
         if at_terminal:
             from pykudu_sql.shell.repl import Repl
 
-            return Repl(session, pykudu_sql.__version__).run()
-        return _run_scripts(session, scripts)
+            return Repl(session, pykudu_sql.__version__).run(first)
+        return _run_scripts(session, [*first, *scripts])
     finally:
         session.close()
 
@@ -225,6 +237,16 @@ def _variables(given: Sequence[str]) -> dict[str, Value]:
             raise UsageError(f"--param {text!r}: a name, '=' and a value are expected: a=1")
         variables[pair[0]] = value_of(pair[1])
     return variables
+
+
+def _first_script(options: argparse.Namespace, at_terminal: bool) -> list[tuple[str, str | None]]:
+    """The script that runs before all others; at a terminal the user's own, if there is one."""
+    if options.init is not None:
+        return _read_steps([Step(options.init, is_file=True)])
+    own = startup_path()
+    if options.no_init or not at_terminal or not own.exists():
+        return []
+    return _read_steps([Step(str(own), is_file=True)])
 
 
 def _settings(options: argparse.Namespace, at_terminal: bool) -> Settings:

@@ -6,6 +6,7 @@ the statement that runs, Ctrl-D on an empty line leaves.
 """
 
 import os
+from collections.abc import Sequence
 from functools import partial
 from itertools import islice
 from pathlib import PurePath
@@ -71,12 +72,20 @@ class Repl:
         session.is_interactive = True
         session.typed = lambda: list(reversed(list(history.load_history_strings())))
 
-    def run(self) -> int:
-        """Run until the user leaves; returns the exit code, which is 0."""
+    def run(self, first: Sequence[tuple[str, str | None]] = ()) -> int:
+        """Run until the user leaves; returns the exit code, which is 0.
+
+        `first`: scripts with their names, that run before the first prompt.
+        """
         path = self._session.connection.path
         print(f'pykudu-sql {self._version}, type ".help" for help')
         if path == ":memory:":
             print('Nothing is kept: this database is in memory. ".open DB" opens one on disk.')
+        try:
+            for text, source in first:
+                self._run_script(text, source)
+        except Quit:
+            return 0
         while True:
             try:
                 self._moment = self._session.moment()
@@ -95,9 +104,12 @@ class Repl:
         if not self._is_meant(text):
             print_error("Nothing was run.")
             return
+        self._run_script(text)
+
+    def _run_script(self, text: str, source: str | None = None) -> None:
         try:
             run_interruptibly(
-                partial(self._session.run_script, text),
+                partial(self._session.run_script, text, source),
                 self._session.cancel,
                 self._session.show_progress,
             )

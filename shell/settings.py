@@ -152,6 +152,11 @@ def config_path(environ: Mapping[str, str] = os.environ) -> Path:
     return _xdg(environ, "XDG_CONFIG_HOME", ".config") / "config.toml"
 
 
+def startup_path(environ: Mapping[str, str] = os.environ) -> Path:
+    """The script that runs before the first prompt."""
+    return _xdg(environ, "XDG_CONFIG_HOME", ".config") / "startup.sql"
+
+
 def history_path(environ: Mapping[str, str] = os.environ) -> Path:
     """The file of lines typed."""
     return _xdg(environ, "XDG_STATE_HOME", ".local/state") / "history"

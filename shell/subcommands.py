@@ -56,6 +56,9 @@ SUBCOMMANDS = (
                "tools.backup_jobs", "restore"),
     Subcommand("demo", "[DIR]", "load real flight data and run the whole story",
                "demo.story", "main"),
+    Subcommand("completions", "bash|zsh|fish", "print a script that completes the command line",
+               "command_lines.command", "completions"),
+    Subcommand("man", "", "print the manual page", "command_lines.command", "man"),
     Subcommand("help", "", "print this text", "cli", "print_help"),
 )  # fmt: skip
 
