@@ -192,7 +192,8 @@ def _run(options: argparse.Namespace) -> int:
     # Loading the database makes many objects and no garbage; looking for it takes a sixth more.
     gc.disable()
     import pykudu_sql
-    from pykudu_sql.shell.session import ScriptPosition, ShellSession, print_statement_error
+    from pykudu_sql.shell.scripts import ScriptPosition, print_statement_error
+    from pykudu_sql.shell.session import ShellSession
 
     try:
         session = ShellSession(
@@ -262,7 +263,7 @@ def _settings(options: argparse.Namespace, at_terminal: bool) -> Settings:
 
 def _read_steps(steps: Sequence[Step]) -> list[tuple[str, str | None]]:
     """Text and name of every script; all are read before the first one changes anything."""
-    from pykudu_sql.shell.session import decode_script, read_script
+    from pykudu_sql.shell.scripts import decode_script, read_script
 
     texts: list[tuple[str, str | None]] = []
     for step in steps:

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,11 +18,18 @@ from typing import TYPE_CHECKING
 import pykudu_sql
 from pykudu_sql.shell.editing.explained import as_json
 from pykudu_sql.shell.editing.script import CommandPart, parts
-from pykudu_sql.shell.output.display import escape
 from pykudu_sql.shell.output.pager import pager_command
-from pykudu_sql.shell.output.printer import Printed, print_kept, print_plan, print_result
+from pykudu_sql.shell.output.printer import (
+    Kept,
+    Printed,
+    kept_as,
+    print_kept,
+    print_plan,
+    print_result,
+)
 from pykudu_sql.shell.output.terminal import Output, print_error
 from pykudu_sql.shell.parameters import Parameters, Value, bound
+from pykudu_sql.shell.scripts import ScriptPosition, print_statement_error, read_script
 from pykudu_sql.shell.settings import Settings, UnknownCommandError, UsageError
 
 if TYPE_CHECKING:
@@ -45,23 +52,6 @@ class StatementFailed(Exception):
 
 class Cancelled(Exception):
     """The user pressed Ctrl-C between two statements or batches."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScriptPosition:
-    """Where a statement stands, for messages.
-
-    Attributes:
-        source: a file's name, or None when the user has the statement before their eyes.
-        line: its line there, from 1.
-    """
-
-    source: str | None
-    line: int = 1
-
-    def prefix(self) -> str:
-        """`file:line: `, or nothing."""
-        return "" if self.source is None else f"{escape(self.source)}:{self.line}: "
 
 
 class ShellSession:
@@ -322,6 +312,16 @@ class ShellSession:
 
     def show_last(self) -> None:
         """Print the last result again in full. Raises UsageError: there is none, or it is gone."""
+        kept = self._kept()
+        with self.paged():
+            summary = print_kept(kept, self.output, self.settings)
+        self._summarise(summary)
+
+    def last_as(self, format: str) -> str:
+        """The last result in a format. Raises UsageError: there is none, or it is gone."""
+        return kept_as(self._kept(), replace(self.settings, format=format))
+
+    def _kept(self) -> Kept:
         if self._printed is None:
             raise UsageError("there is no result yet")
         if self._printed.kept is None:
@@ -329,9 +329,7 @@ class ShellSession:
                 "the last result is not held: tables on a terminal are, up to 64 MiB; "
                 ".maxrows 0 and \\g run it again in full"
             )
-        with self.paged():
-            summary = print_kept(self._printed.kept, self.output, self.settings)
-        self._summarise(summary)
+        return self._printed.kept
 
     def _summarise(self, summary: str) -> None:
         # Other formats are for programs: what is not data stays out of their way.
@@ -366,36 +364,6 @@ class ShellSession:
             self._run_parts(text, str(path))
         finally:
             self._depth -= 1
-
-
-def read_script(path: Path) -> str:
-    """The text of a script. Raises UsageError: it cannot be read, or is not UTF-8."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
-    return decode_script(data, str(path))
-
-
-def decode_script(data: bytes, source: str) -> str:
-    """Text of the bytes of a script, a byte order mark left out.
-
-    Raises UsageError: they are not UTF-8.
-    """
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"cannot read {source}: not UTF-8 at byte {error.start}") from error
-
-
-def print_statement_error(error: Exception, place: ScriptPosition) -> None:
-    """An error of the database or of the shell, and where it is."""
-    if isinstance(error, pykudu_sql.Error):
-        position = error.position
-        line = place.line + (position.line - 1 if position else 0)
-        print_error(f"{replace(place, line=line).prefix()}ERROR {error.sqlstate}: {error}")
-    else:
-        print_error(f"{place.prefix()}ERROR: {error}")
 
 
 def duration(seconds: float) -> str:

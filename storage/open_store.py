@@ -42,6 +42,7 @@ from pykudu_sql.storage.tablet.tablet import Tablet
 if TYPE_CHECKING:
     from pykudu_sql.storage.transaction.transaction import Transaction
     from pykudu_sql.storage.upkeep.introspection import ColumnFileInfo, RowSetInfo
+    from pykudu_sql.storage.upkeep.key_trace import KeyTrace
     from pykudu_sql.storage.upkeep.on_demand import OptimizeReport, VacuumReport
 
 
@@ -265,6 +266,12 @@ class OpenStore(ABC):
         from pykudu_sql.storage.upkeep.introspection import column_file_infos
 
         return list(column_file_infos(table, self._services.tablets))
+
+    def trace_key(self, table: TableInfo, key: tuple[Cell, ...]) -> "KeyTrace":
+        """Where the row of a key lies. `key`: cells in key order."""
+        from pykudu_sql.storage.upkeep.key_trace import trace_key
+
+        return trace_key(table, self._services.tablets, key)
 
     def collect_files(self) -> int:
         """Unlink files that compactions replaced and nobody reads any more.

@@ -104,6 +104,7 @@ class ExplainFacts:
         rows, seconds: of the whole statement, for ANALYZE.
         engine: of the query; None in a session that has only the embedded one.
         operators: of the embedded engine, as `explain_json` shows them; None if unknown.
+        lookup: of a key, where its row lies, likewise.
     """
 
     parameters: ParameterValues | None = None
@@ -112,6 +113,7 @@ class ExplainFacts:
     seconds: float | None = None
     engine: EngineFacts | None = None
     operators: Mapping[str, Any] | None = None
+    lookup: Mapping[str, Any] | None = None
 
 
 NO_FACTS = ExplainFacts()

@@ -2,11 +2,12 @@
 
 One JSON object: `operator` says what the statement is, `sql` what the embedded engine is given,
 `operators` is the tree of what the embedded engine does, with estimates, and for ANALYZE rows and
-times, whose leaves name scans; `scans` is a list with an object for each scan, `passes` one with
-what each pass of the planner changed, if requested, `rows` and `milliseconds` are those of
-ANALYZE. In a session that may use Spark, `engine` names the engine, `engine_sql` is what it is
-given, and `not_on_spark` says why it is not Spark. What is not known is left out. Counts are
-numbers, conditions are text.
+times, whose leaves name scans; `lookup` says of a look-up by key which tablet it asks, what each
+rowset answers, and where the row lies: blocks and deltas; `scans` is a list with an object for each
+scan, `passes` one with what each pass of the planner changed, if requested, `rows` and
+`milliseconds` are those of ANALYZE. In a session that may use Spark, `engine` names the engine,
+`engine_sql` is what it is given, and `not_on_spark` says why it is not Spark. What is not known is
+left out. Counts are numbers, conditions are text.
 """
 
 import json
@@ -42,6 +43,8 @@ def explain_json(plan: Plan, facts: ExplainFacts) -> str:
             document["not_on_spark"] = facts.engine.reason
     if facts.operators is not None:
         document["operators"] = facts.operators
+    if facts.lookup is not None:
+        document["lookup"] = facts.lookup
     document["scans"] = [_scan(scan, facts) for scan in scans_of(plan)]
     if facts.rows is not None:
         document["rows"] = facts.rows

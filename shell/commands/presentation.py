@@ -1,10 +1,12 @@
 """Commands that say how results look."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from pykudu_sql.shell.commands.command import Reach, command, number, switch
+from pykudu_sql.shell.output.clipboard import clipboard_program, give
 from pykudu_sql.shell.settings import FORMATS, PAGERS, Settings, UsageError, checked
 
 if TYPE_CHECKING:
@@ -76,6 +78,25 @@ def guard(session: "ShellSession", arguments: Sequence[str]) -> None:
 @command(".last", summary="show the last result again, with all its rows and columns")
 def last(session: "ShellSession", arguments: Sequence[str]) -> None:
     session.show_last()
+
+
+@command(
+    ".copy",
+    arguments="[FORMAT]",
+    summary="put the last result into the clipboard, as tsv or in another format",
+    reach=Reach.PROCESS,
+)
+def copy(session: "ShellSession", arguments: Sequence[str]) -> None:
+    format = checked(session.settings, "format", arguments[0] if arguments else "tsv").format
+    text = session.last_as(format)
+    program = clipboard_program(os.environ)
+    if program is not None and give(program, text):
+        session.output.write(f"Copied with {program[0]}.\n")
+    elif not session.output.copy(text):
+        raise UsageError(
+            "there is no clipboard: neither wl-copy, xclip, xsel nor a terminal that takes "
+            f"{len(text.encode()):,} bytes; .once FILE writes a file"
+        )
 
 
 @command(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pykudu_sql.shell.commands.again import last_statement
 from pykudu_sql.shell.commands.command import Reach, command
 from pykudu_sql.shell.parameters import arguments_of, value_of
-from pykudu_sql.shell.session import read_script
+from pykudu_sql.shell.scripts import read_script
 from pykudu_sql.shell.settings import UsageError, near, queries_path
 
 if TYPE_CHECKING:

@@ -1,15 +1,17 @@
 """Commands that look at the past: reading all tables at a moment, changes, versions of a row."""
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.shell.commands.catalog import Relation, relation
 from pykudu_sql.shell.commands.command import command, quoted
 from pykudu_sql.shell.commands.moments import moment_sql
-from pykudu_sql.shell.output.row_changes import change_line, net_changes
-from pykudu_sql.shell.output.rowset_picture import LEGEND, RowsetShape, picture
+from pykudu_sql.shell.output.drawings.key_trace import trace_lines
+from pykudu_sql.shell.output.drawings.row_changes import change_line, net_changes
+from pykudu_sql.shell.output.drawings.rowset_picture import LEGEND, RowsetShape, picture
 from pykudu_sql.shell.output.spans import Role, Span
-from pykudu_sql.shell.parameters import arguments_of, value_of
+from pykudu_sql.shell.parameters import Value, arguments_of, value_of
 from pykudu_sql.shell.settings import UsageError, near
 
 if TYPE_CHECKING:
@@ -91,20 +93,49 @@ def diff(session: "ShellSession", arguments: Sequence[str]) -> None:
 def log(session: "ShellSession", arguments: Sequence[str]) -> None:
     table = _table(session, arguments[0])
     keys, others = _columns(session, table)
-    positional, named = arguments_of(arguments[1:])
-    # `a=b` may be a value itself; it is a name only if a key column has it.
-    if not set(named) <= set(keys):
-        positional, named = list(arguments[1:]), {}
-    texts = dict(zip((key for key in keys if key not in named), positional, strict=False)) | named
-    if len(texts) != len(keys) or len(positional) + len(named) != len(keys):
-        raise UsageError(f"the key of '{table.listed}' is ({', '.join(keys)}): give each a value")
+    where, values = _of_key(table, keys, arguments[1:])
     listed = ", ".join(map(quoted, (*keys, *others)))
-    where = " AND ".join(f"{quoted(key)} = ?" for key in keys)
     session.run_statement(
         f"SELECT _valid_from, _valid_to, {listed} FROM {table.sql} FOR SYSTEM_TIME ALL "
         f"WHERE {where} ORDER BY _valid_from",
-        [value_of(texts[key]) for key in keys],
+        values,
     )
+
+
+def _of_key(
+    table: Relation, keys: Sequence[str], arguments: Sequence[str]
+) -> tuple[str, list[Value]]:
+    """The condition that a row has the key that arguments name, and the values of its `?`.
+
+    Raises UsageError: they do not name one value for each key column.
+    """
+    positional, named = arguments_of(arguments)
+    # `a=b` may be a value itself; it is a name only if a key column has it.
+    if not set(named) <= set(keys):
+        positional, named = list(arguments), {}
+    texts = dict(zip((key for key in keys if key not in named), positional, strict=False)) | named
+    if len(texts) != len(keys) or len(positional) + len(named) != len(keys):
+        raise UsageError(f"the key of '{table.listed}' is ({', '.join(keys)}): give each a value")
+    where = " AND ".join(f"{quoted(key)} = ?" for key in keys)
+    return where, [value_of(texts[key]) for key in keys]
+
+
+@command(
+    ".why",
+    arguments="TABLE KEY...",
+    summary="where the row with this key lies: tablet, rowset, blocks, deltas",
+)
+def why(session: "ShellSession", arguments: Sequence[str]) -> None:
+    table = _table(session, arguments[0])
+    where, values = _of_key(table, _columns(session, table)[0], arguments[1:])
+    row = session.connection.execute(
+        f"EXPLAIN (FORMAT JSON) SELECT * FROM {table.sql} WHERE {where}", values
+    ).fetchone()
+    lookup = json.loads(row[0]).get("lookup") if row is not None else None
+    if lookup is None:
+        raise UsageError("these values cannot be looked up as a key: no column has such a value")
+    for line in trace_lines(lookup):
+        session.output.write_line(line)
 
 
 @command(".layout", arguments="TABLE", summary="draw the rowsets of each tablet over its keys")

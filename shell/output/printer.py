@@ -96,7 +96,7 @@ def print_plan(document: str, output: Output) -> Printed | None:
     """Draw the plan that a document of EXPLAIN (FORMAT JSON) describes; None if it has no tree."""
     import json
 
-    from pykudu_sql.shell.output.plan_tree import draw_plan
+    from pykudu_sql.shell.output.drawings.plan_tree import draw_plan
 
     plan = json.loads(document)
     if "operators" not in plan:
@@ -218,21 +218,31 @@ def _export(
             rows += len(batch)
             yield batch
 
+    for chunk in _chunks(names, batches(), settings):
+        output.write(chunk)
+    return f"{rows:,} row{'' if rows == 1 else 's'}"
+
+
+def kept_as(kept: Kept, settings: Settings) -> str:
+    """All rows of a result that is held, in the format of the settings."""
+    preview = kept.preview()
+    if settings.format == "table":
+        lines, _ = draw(preview, _look(settings), Screen())
+        return "".join(f"{text_of(line)}\n" for line in lines)
+    return "".join(_chunks(kept.names, iter([preview.rows]), settings))
+
+
+def _chunks(names: Sequence[str], batches: Batches, settings: Settings) -> Iterator[str]:
+    """Rows in a format other than `table`, in pieces of text."""
     null = settings.null
     if null is None:
         null = NULL_TEXTS.get(settings.format, "NULL")
-    shown_names: Sequence[str] = names
-    shown: Batches = batches()
     if settings.guard_formulas and settings.format in SPREADSHEET_FORMATS:
-        shown_names, shown = guard_names(names), guard_batches(shown)
+        names, batches = guard_names(names), guard_batches(batches)
     if settings.format == "insert":
         columns = ['"' + name.replace('"', '""') + '"' for name in unique_names(names)]
-        chunks = inserts(settings.insert_table, columns, shown)
-    else:
-        chunks = EXPORTS[settings.format](shown_names, shown, null)
-    for chunk in chunks:
-        output.write(chunk)
-    return f"{rows:,} row{'' if rows == 1 else 's'}"
+        return inserts(settings.insert_table, columns, batches)
+    return EXPORTS[settings.format](names, batches, null)
 
 
 def _columns(cursor: "Cursor") -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO
 
+from pykudu_sql.shell.output.clipboard import MOST_BYTES, osc52
 from pykudu_sql.shell.output.display import escape
 from pykudu_sql.shell.output.pager import PagedText, PagerLeft, pager_environment
 from pykudu_sql.shell.output.spans import Line, Role, Span, coloured, text_of
@@ -105,6 +106,17 @@ class Output:
     def is_paged(self) -> bool:
         """Whether text that does not fit the screen can be scrolled."""
         return self._paged is not None
+
+    def copy(self, text: str) -> bool:
+        """Give a text to the terminal's own clipboard; whether it could be.
+
+        Nobody knows whether the terminal took it: some do not, or ask first.
+        """
+        if not shows_colours(self._stream) or len(text.encode()) > MOST_BYTES:
+            return False
+        self._stream.write(osc52(text))
+        self._stream.write("Given to the terminal, which may keep it.\n")
+        return True
 
     def clear(self) -> None:
         """Make a terminal's screen empty; nothing elsewhere."""

@@ -277,6 +277,11 @@ class CFileReader:
         if not 0 <= start <= stop <= self.row_count:
             raise InternalError(f"{self._blocks} has {self.row_count} rows, not {start} to {stop}")
 
+    def block_of(self, ordinal: int) -> int:
+        """The number of the block that holds a row, from 0."""
+        self._expect_rows(ordinal, ordinal + 1)
+        return self._blocks_of(ordinal, ordinal + 1)[0]
+
     def _blocks_of(self, start: int, stop: int) -> tuple[int, int]:
         """The blocks of the first and the last of some rows."""
         first = max(bisect_right(self._firsts, start, 0, self.block_count) - 1, 0)

@@ -6,7 +6,7 @@ import pytest
 
 from pykudu_sql.shell.editing.explained import as_json
 from pykudu_sql.shell.output.display import width
-from pykudu_sql.shell.output.plan_tree import draw_plan
+from pykudu_sql.shell.output.drawings.plan_tree import draw_plan
 from pykudu_sql.shell.output.spans import text_of
 from tests.shell.terminal import Terminal, prompts
 

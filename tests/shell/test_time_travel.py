@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import pykudu_sql
 from pykudu_sql.shell.cli import main
 from pykudu_sql.shell.commands.moments import moment_sql, wall_time
-from pykudu_sql.shell.output.row_changes import change_line, net_changes
-from pykudu_sql.shell.output.rowset_picture import RowsetShape, picture
+from pykudu_sql.shell.output.drawings.row_changes import change_line, net_changes
+from pykudu_sql.shell.output.drawings.rowset_picture import RowsetShape, picture
 from pykudu_sql.shell.output.spans import text_of
 from pykudu_sql.shell.settings import UsageError
 from tests.shell.terminal import Terminal, prompts

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +16,7 @@ from pykudu_sql.executor.reading.scans import rows_at_hand
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.explain.explain import EngineFacts, ExplainFacts, ScanFacts, explain
 from pykudu_sql.planner.explain.explain_json import explain_json
+from pykudu_sql.planner.plan.comparison import InexactKeyError
 from pykudu_sql.planner.plan.plan import (
     ConflictInsert,
     CopyTo,
@@ -24,13 +25,14 @@ from pykudu_sql.planner.plan.plan import (
     ExplainFormat,
     InsertQuery,
     InsertReturning,
+    KeyLookup,
     Plan,
     Query,
     Scan,
     scans_of,
 )
 from pykudu_sql.planner.plan.template import bind_predicate
-from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.planner.plan.value import ParameterValues, bind_key
 from pykudu_sql.results.result import Outcome, RowResult, header
 from pykudu_sql.settings import EMBEDDED
 from pykudu_sql.storage.common.partition.partition_pruner import prune
@@ -55,7 +57,11 @@ def explain_plan(state: SessionState, plan: Explain, parameters: ParameterValues
     if plan.format is ExplainFormat.JSON and not isinstance(choice, OnSpark):
         operators = planned_operators(state, plan.plan, parameters)
     engine = _engine_facts(plan.plan, choice)
-    return _outcome(plan, ExplainFacts(parameters, scans, engine=engine, operators=operators))
+    lookup = None
+    if plan.format is ExplainFormat.JSON and isinstance(plan.plan, KeyLookup):
+        lookup = _lookup(state, plan.plan, parameters)
+    facts = ExplainFacts(parameters, scans, None, None, engine, operators, lookup)
+    return _outcome(plan, facts)
 
 
 def analyze_plan(
@@ -80,6 +86,17 @@ def analyze_plan(
     count = rows if rows >= 0 else None
     facts = ExplainFacts(parameters, scans, count, seconds, engine, operators)
     return _outcome(plan, facts)
+
+
+def _lookup(
+    state: SessionState, plan: KeyLookup, parameters: ParameterValues
+) -> dict[str, Any] | None:
+    """Where the row of a key lies now; None where no row can have the key."""
+    try:
+        key = bind_key(plan.key, parameters)
+    except InexactKeyError:
+        return None
+    return None if key is None else asdict(state.store.trace_key(plan.table, key))
 
 
 def _answered(plan: Plan) -> Query | None:

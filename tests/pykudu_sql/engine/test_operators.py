@@ -3,10 +3,12 @@
 import json
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import pykudu_sql
 from pykudu_sql.engine.operators import operators_of
+from pykudu_sql.executor.inspection.engine_operators import shown
 
 SCAN = {
     "name": "PYTHON_ARROW_SCAN",
@@ -33,6 +35,16 @@ def test_places_of_columns_are_no_details() -> None:
     found = operators_of(json.dumps([group]))
     assert found is not None
     assert found.details == {"Aggregates": "sum(#1), count_star()"}
+
+
+def test_a_leaf_is_the_scan_with_its_columns_and_about_its_rows() -> None:
+    found = operators_of(json.dumps([{"name": "HASH_JOIN", "children": [SCAN, SCAN]}]))
+    assert found is not None
+    few = pa.table({"a": [1] * 10, "b": [2] * 10})
+    many = pa.table({"a": [1] * 900, "b": [2] * 900})
+    other = pa.table({"c": [1] * 1000})
+    inputs = shown(found, {"few": few, "other": other, "many": many})["inputs"]
+    assert [each["scan"] for each in inputs] == ["many", "few"]
 
 
 @pytest.fixture
