@@ -39,6 +39,17 @@ COMMANDS = {
     ),
 }
 
+PROGRAMS = {
+    "sqlalchemy": """
+import sqlalchemy
+from sqlalchemy.dialects import registry
+registry.register("pykudu", "pykudu_sql.sqlalchemy.dialect", "PykuduDialect")
+registry.register("pykudu.pykudu", "pykudu_sql.sqlalchemy.dialect", "PykuduDialect")
+with sqlalchemy.create_engine("pykudu:///my.db").connect() as connection:
+    assert connection.scalar(sqlalchemy.text("SELECT count(*) FROM t")) == 2
+""",
+}
+
 
 def requirements(texts: Iterable[str], extras: frozenset[str]) -> Iterator[tuple[str, str]]:
     """The distributions that requirements name, each with the extras asked of it."""
@@ -99,10 +110,15 @@ def environment(folder: Path, found: Iterable[metadata.Distribution]) -> Path:
 
 def run(python: Path, folder: Path, *commands: list[str]) -> str:
     """Run commands there, in one process, so that Spark starts once; what they printed."""
+    return run_program(python, folder, _PROGRAM, json.dumps(commands))
+
+
+def run_program(python: Path, folder: Path, program: str, *arguments: str) -> str:
+    """Run a program there; what it printed."""
     kept = {"PATH": f"{python.parent}:/usr/bin:/bin", "HOME": str(folder)}
     kept |= {name: os.environ[name] for name in ("JAVA_HOME", "TMPDIR") if name in os.environ}
     done = subprocess.run(
-        [str(python), "-c", _PROGRAM, json.dumps(commands)],
+        [str(python), "-c", program, *arguments],
         cwd=folder,
         env=kept,
         capture_output=True,
@@ -113,7 +129,7 @@ def run(python: Path, folder: Path, *commands: list[str]) -> str:
 
 
 def test_every_extra_is_tried() -> None:
-    assert set(COMMANDS) == set(EXTRAS) - {"dev"}
+    assert set(COMMANDS) | set(PROGRAMS) == set(EXTRAS) - {"dev"}
 
 
 def test_the_package_needs_no_extra(tmp_path: Path, base: list[str]) -> None:
@@ -122,11 +138,13 @@ def test_the_package_needs_no_extra(tmp_path: Path, base: list[str]) -> None:
     assert "2" in count
 
 
-@pytest.mark.parametrize("extra", sorted(COMMANDS))
+@pytest.mark.parametrize("extra", sorted({*COMMANDS, *PROGRAMS}))
 def test_an_extra_brings_all_that_it_needs(tmp_path: Path, base: list[str], extra: str) -> None:
     try:
         found = closure([*base, *EXTRAS[extra]], frozenset())
     except metadata.PackageNotFoundError as error:
         pytest.skip(f"not installed here: {error}")
     python = environment(tmp_path, found.values())
-    run(python, tmp_path, ["my.db", "-c", USED], *COMMANDS[extra])
+    run(python, tmp_path, ["my.db", "-c", USED], *COMMANDS.get(extra, ()))
+    if extra in PROGRAMS:
+        run_program(python, tmp_path, PROGRAMS[extra])

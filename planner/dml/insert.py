@@ -259,8 +259,19 @@ def _default_row(head: _Head) -> InsertValues:
     return _insert_values(head, ValueRows(columns, [0]), cacheable=True)
 
 
+def _numbered_later(head: _Head, rows: ValueRows) -> tuple[_Head, ValueRows]:
+    """The rows without an identity column all of whose values are DEFAULT."""
+    for place, column in enumerate(head.columns):
+        if column.identity and head.kind.numbers and set(rows.columns[place]) == {Marker.DEFAULT}:
+            kept = tuple(c for i, c in enumerate(rows.columns) if i != place)
+            left = tuple(c for i, c in enumerate(head.columns) if i != place)
+            return replace(head, columns=left), replace(rows, columns=kept)
+    return head, rows
+
+
 def _insert_values(head: _Head, rows: ValueRows, *, cacheable: bool) -> InsertValues:
     _check_width(head, len(rows.columns), rows.offsets[0])
+    head, rows = _numbered_later(head, rows)
     count = len(rows.offsets)
     columns = [
         column_values(raw, column, rows.offsets)

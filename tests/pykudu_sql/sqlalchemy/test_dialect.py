@@ -1,0 +1,190 @@
+"""The dialect as programs use it: tables, mapped objects, the past, frames and migrations."""
+
+import datetime as dt
+import warnings
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sa = pytest.importorskip("sqlalchemy", reason="pip install 'pykudu-sql[sqlalchemy]'")
+
+from sqlalchemy import orm  # noqa: E402
+from sqlalchemy.dialects import registry  # noqa: E402
+
+from pykudu_sql.sqlalchemy import upsert  # noqa: E402
+from pykudu_sql.sqlalchemy.compiler import UnenforcedConstraintWarning  # noqa: E402
+
+for name in ("pykudu", "pykudu.pykudu"):
+    registry.register(name, "pykudu_sql.sqlalchemy.dialect", "PykuduDialect")
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Any]:
+    made = sa.create_engine(f"pykudu:///{tmp_path}/my.db?durability=off")
+    yield made
+    made.dispose()
+
+
+@pytest.fixture
+def metrics(engine: Any) -> Any:
+    table = sa.Table(
+        "metrics",
+        sa.MetaData(),
+        sa.Column("host", sa.String(20), primary_key=True),
+        sa.Column("at", sa.DateTime(timezone=True), primary_key=True),
+        sa.Column("load", sa.Numeric(9, 3), pykudu_compression="ZSTD"),
+        sa.Column("note", sa.Text, comment="for people"),
+        sa.Column("noon", sa.Time),
+        pykudu_partition_by="HASH (host) PARTITIONS 3",
+        comment="what hosts say",
+    )
+    table.create(engine)
+    return table
+
+
+NOW = dt.datetime(2026, 1, 31, 12, 0, tzinfo=dt.UTC)
+ROW = {"host": "a", "at": NOW, "load": Decimal("0.125"), "noon": dt.time(12, 30)}
+
+
+def test_a_table_is_made_with_its_partitions_and_reflected_with_them(
+    engine: Any, metrics: Any
+) -> None:
+    inspector = sa.inspect(engine)
+    assert inspector.get_table_names() == ["metrics"]
+    assert inspector.get_table_options("metrics") == {
+        "pykudu_partition_by": "HASH (host) PARTITIONS 3"
+    }
+    assert inspector.get_table_comment("metrics") == {"text": "what hosts say"}
+    again = sa.Table("metrics", sa.MetaData(), autoload_with=engine)
+    assert [str(column.type) for column in again.columns] == [
+        "VARCHAR(20)", "TIMESTAMP", "DECIMAL(9, 3)", "TEXT", "TEXT",
+    ]  # fmt: skip
+    assert [column.name for column in again.primary_key] == ["host", "at"]
+
+
+def test_values_come_back_as_they_were(engine: Any, metrics: Any) -> None:
+    with engine.begin() as connection:
+        connection.execute(metrics.insert(), ROW)
+        assert connection.execute(sa.select(metrics)).mappings().one() == {**ROW, "note": None}
+
+
+def test_an_upsert_changes_what_it_names(engine: Any, metrics: Any) -> None:
+    with engine.begin() as connection:
+        connection.execute(metrics.insert(), ROW)
+        connection.execute(upsert(metrics), {"host": "a", "at": NOW, "note": "new"})
+        found = connection.execute(sa.select(metrics.c.load, metrics.c.note)).one()
+        assert found == (Decimal("0.125"), "new")
+
+
+@pytest.mark.parametrize("kind", ["hybrid", "snapshot", "delta"])
+def test_a_statement_reads_the_moment_of_its_options(engine: Any, metrics: Any, kind: str) -> None:
+    with engine.begin() as connection:
+        connection.execute(metrics.insert(), ROW)
+    with engine.connect() as connection:
+        before = connection.connection.dbapi_connection.snapshot_timestamp()
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.exec_driver_sql("CREATE SNAPSHOT before")
+        connection.execute(metrics.delete())
+    options = {
+        "hybrid": {"as_of": before},
+        "snapshot": {"as_of_snapshot": "before"},
+        "delta": {"as_of": dt.timedelta(0)},
+    }[kind]
+    with engine.connect() as connection:
+        count = sa.select(sa.func.count()).select_from(metrics)
+        expected = 0 if kind == "delta" else 1
+        assert connection.scalar(count, execution_options=options) == expected
+        assert connection.scalar(count) == 0
+
+
+def test_a_moment_of_another_type_is_refused(engine: Any, metrics: Any) -> None:
+    with engine.connect() as connection, pytest.raises(sa.exc.ArgumentError, match="as_of takes"):
+        connection.execute(sa.select(metrics), execution_options={"as_of": 1.5})
+
+
+def test_mapped_objects_are_numbered_and_found_by_relations(engine: Any) -> None:
+    class Base(orm.DeclarativeBase):
+        pass
+
+    class Author(Base):
+        __tablename__ = "author"
+        id: orm.Mapped[int] = orm.mapped_column(primary_key=True)
+        name: orm.Mapped[str]
+        books: orm.Mapped[list["Book"]] = orm.relationship(back_populates="author")
+
+    class Book(Base):
+        __tablename__ = "book"
+        id: orm.Mapped[int] = orm.mapped_column(primary_key=True)
+        title: orm.Mapped[str]
+        author_id: orm.Mapped[int] = orm.mapped_column(sa.ForeignKey("author.id"))
+        author: orm.Mapped[Author] = orm.relationship(back_populates="books")
+
+    with pytest.warns(UnenforcedConstraintWarning, match="foreign key of table 'book'"):
+        Base.metadata.create_all(engine)
+    with orm.Session(engine) as session:
+        session.add(Author(name="Le Guin", books=[Book(title="A"), Book(title="B")]))
+        session.commit()
+    with orm.Session(engine) as session:
+        author = session.scalars(sa.select(Author)).one()
+        assert sorted((book.id, book.title) for book in author.books) == [(1, "A"), (2, "B")]
+        author.name = "Ursula"
+        session.delete(author.books[0])
+        session.commit()
+        assert session.scalar(sa.select(sa.func.count()).select_from(Book)) == 1
+
+
+def test_a_url_gives_settings_and_names_no_server() -> None:
+    with sa.create_engine("pykudu://?row_errors=collect").connect() as connection:
+        rows = connection.exec_driver_sql("SHOW SETTINGS").mappings()
+        assert {row["name"]: row["value"] for row in rows}["row_errors"] == "collect"
+    with pytest.raises(sa.exc.ArgumentError, match="names a server"):
+        sa.create_engine("pykudu://host/db").connect()
+
+
+def test_frames_go_in_and_out_with_their_decimals(engine: Any) -> None:
+    pandas = pytest.importorskip("pandas", reason="pip install pandas")
+    frame = pandas.DataFrame({"k": [1, 2], "d": [Decimal("1.50"), None], "s": ["x", None]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame.to_sql("frame", engine, index=False, dtype={"d": sa.Numeric(9, 2)})
+        frame.to_sql("frame", engine, index=False, if_exists="append")
+    back = pandas.read_sql("SELECT * FROM frame ORDER BY k", engine)
+    assert back["d"].tolist()[:2] == [Decimal("1.50"), Decimal("1.50")] and len(back) == 4
+
+
+def test_polars_reads_and_writes(engine: Any) -> None:
+    polars = pytest.importorskip("polars", reason="pip install polars")
+    polars.DataFrame({"k": [1, 2], "s": ["x", "y"]}).write_database("t", engine)
+    back = polars.read_database("SELECT k, s FROM t ORDER BY k", engine)
+    assert back.rows() == [(1, "x"), (2, "y")]
+
+
+def test_alembic_finds_differences_and_keeps_its_version(engine: Any, metrics: Any) -> None:
+    pytest.importorskip("alembic", reason="pip install alembic")
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+    from alembic.operations import Operations
+
+    wanted = sa.MetaData()
+    table = metrics.to_metadata(wanted)
+    table.append_column(sa.Column("extra", sa.Integer))
+    url = engine.url
+    with sa.create_engine(url).connect() as connection:
+        context = MigrationContext.configure(connection)
+        ((kind, _, name, column),) = compare_metadata(context, wanted)
+        assert (kind, name, column.name) == ("add_column", "metrics", "extra")
+        Operations(context).add_column("metrics", sa.Column("extra", sa.Integer))
+        context._ensure_version_table()
+        for old, new in ((None, "a"), ("a", "b")):
+            step = (
+                sa.text("INSERT INTO alembic_version VALUES (:new)")
+                if old is None
+                else sa.text("UPDATE alembic_version SET version_num = :new")
+            )
+            connection.execute(step, {"new": new})
+        connection.commit()
+        assert compare_metadata(context, wanted) == []
+        assert context.get_current_revision() == "b"
