@@ -14,7 +14,6 @@ that gave them has found them (`addressed_rows`).
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -23,19 +22,19 @@ from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKin
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
 from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS
 from pykudu_sql.storage.ingest.routing import (
-    RoutedRows,
     TabletRows,
     deduplicate,
     route,
     split,
     take_rows,
 )
-from pykudu_sql.storage.ingest.row_batch import Positions, RowBatch, check_set, complete, take
+from pykudu_sql.storage.ingest.row_batch import Positions, RowBatch, check_set, complete
 from pykudu_sql.storage.ingest.validation import Refuse, raise_first, validate
 from pykudu_sql.storage.tablet.rowset.locator import Located
 from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.transaction.bulk_insert import write_bulk
+from pykudu_sql.storage.transaction.bulk_operations import inserts_of, write_operations
 from pykudu_sql.storage.transaction.row_collector import RowCollector
 from pykudu_sql.storage.transaction.transaction_services import TransactionServices
 from pykudu_sql.storage.transaction.write_set import WriteSet
@@ -61,6 +60,18 @@ class BatchWriter:
         # A comprehension would hold the batch before while the next one is taken.
         validated = map(lambda batch: self._validated(table, batch, raise_first), batches)
         return write_bulk(self._services, self._writes, table, validated)
+
+    def write_batches(self, table: TableInfo, batches: Iterable[RowOperations]) -> RowResults:
+        """Do operations that come in batches; see `Transaction.write_batches`."""
+        rows = 0
+
+        def validated(operations: RowOperations) -> RowBatch:
+            nonlocal rows
+            rows += operations.length
+            return self._validated(table, operations, raise_first)
+
+        changed = write_operations(self._services, self._writes, map(validated, batches))
+        return RowResults(changed, rows - changed, 0, ())
 
     def _validated(self, table: TableInfo, operations: RowOperations, refuse: Refuse) -> RowBatch:
         """The rows whose cells fit, complete and numbered; numbers that they bring are noted."""
@@ -101,7 +112,7 @@ class BatchWriter:
             shares.append((pending, part, located, rounds))
         fit = [part.indices[indices] for _, part, _, rounds in shares for indices in rounds]
         if operations.kind.numbers and sum(map(len, fit)) >= BULK_ROWS:
-            inserts = _inserts(batch, rows, np.sort(np.concatenate(fit)))
+            inserts = inserts_of(batch, rows, np.sort(np.concatenate(fit)))
             write_bulk(self._services, self._writes, table, (inserts,))
             return collector.results()
         for pending, part, located, rounds in shares:
@@ -125,10 +136,3 @@ class BatchWriter:
                 round_batch = take_rows(batch, indices)
                 where = pending.locate(round_batch.keys) if number else located.take(indices)
                 self._writes.keep(table, pending).write(round_batch, where)
-
-
-def _inserts(batch: RowBatch, rows: RoutedRows, indices: Positions) -> RowBatch:
-    """Routed rows that are all to be inserted, as a batch of their own."""
-    columns = take(rows.operations.columns, indices)
-    operations = RowOperations(RowOpKind.INSERT, columns, len(indices))
-    return replace(batch, operations=operations, positions=rows.positions[indices])

@@ -246,6 +246,18 @@ class Transaction:
         self._open()
         return BatchWriter(self._services, self._writes).insert(table, batches)
 
+    def write_batches(self, table: TableInfo, batches: Iterable[RowOperations]) -> RowResults:
+        """Do operations by key that come in batches, all or none, in memory for one at a time.
+
+        `batches`: of one kind but INSERT, each taken when the one before is written. Rows that they
+        bring are seen by scans that begin meanwhile. Returns what became of the rows. Raises
+        IntegrityError, DataError: a row does not fit; NotNullError, ProgrammingError: the set of
+        columns does not; DiskError: the disk refused; or what taking a batch raises; the
+        transaction must go back to a savepoint before it.
+        """
+        self._open()
+        return BatchWriter(self._services, self._writes).write_batches(table, batches)
+
     def number(self, table: TableInfo, operations: RowOperations) -> RowOperations:
         """An INSERT of a table that counts its rows, as the UPSERT of the numbers it is given.
 

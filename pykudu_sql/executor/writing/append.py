@@ -21,9 +21,9 @@ from pykudu_sql.executor.writing.row_stream import (
     ArrowColumns,
     RowStream,
     chunk_bytes,
-    insert_rows,
     reader_rows,
     write_columns,
+    write_rows,
 )
 from pykudu_sql.executor.writing.writes import mode_of, written
 from pykudu_sql.planner.plan.context import check_writable
@@ -67,10 +67,7 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
         with state.own_errors.program_code():
             reader = _reader(data)
         most = chunk_bytes(state.store.budget)
-        rows = reader_rows(reader, most, state.own_errors)
-        if kind is RowOpKind.INSERT:
-            return _append_stream(state, table, rows)
-        data = pa.concat_tables(rows.chunks())
+        return _append_stream(state, table, kind, reader_rows(reader, most, state.own_errors))
     with state.own_errors.program_code():
         source_columns = _columns(data)
     matched = _matched(table, kind, source_columns)
@@ -132,9 +129,11 @@ def _is_pandas(data: object) -> bool:
     return type(data).__module__.partition(".")[0] == "pandas"
 
 
-def _append_stream(state: SessionState, table: TableInfo, rows: RowStream) -> Outcome:
-    """Insert rows, which are read while they are written."""
-    kind, mode = RowOpKind.INSERT, mode_of(state)
+def _append_stream(
+    state: SessionState, table: TableInfo, kind: RowOpKind, rows: RowStream
+) -> Outcome:
+    """Do an operation on rows, which are read while they are written."""
+    mode = mode_of(state)
 
     def columns_of(chunk: pa.Table) -> ArrowColumns:
         state.checkpoint()
@@ -142,7 +141,7 @@ def _append_stream(state: SessionState, table: TableInfo, rows: RowStream) -> Ou
 
     def action(transaction: Transaction) -> RowResults:
         with state.followed():
-            return insert_rows(mode, transaction, table, rows, columns_of)
+            return write_rows(mode, transaction, table, kind, rows, columns_of)
 
     return written(state, kind, state.transactions.write(action))
 

@@ -22,7 +22,7 @@ from pykudu_sql.executor.writing.row_stream import (
     ArrowColumns,
     chunk_bytes,
     file_rows,
-    insert_rows,
+    write_rows,
 )
 from pykudu_sql.executor.writing.writes import mode_of, written
 from pykudu_sql.files.file_access import PermittedFile
@@ -105,7 +105,8 @@ class _FileRows:
         most = chunk_bytes(self._state.store.budget)
         rows = file_rows(schema, lambda: next(batches, None), most)
         with self._state.followed():
-            results = insert_rows(self._mode, transaction, self._plan.table, rows, self._by_id)
+            table, kind = self._plan.table, RowOpKind.INSERT
+            results = write_rows(self._mode, transaction, table, kind, rows, self._by_id)
         if self._mode is RowErrorMode.FAIL:
             return results
         kept = _KeptPositions(self._left_out)

@@ -11,13 +11,14 @@ from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.row_stream import (
     ArrowColumns,
     RowStream,
-    insert_rows,
     query_rows,
+    write_rows,
 )
 from pykudu_sql.planner.plan.plan import AlterTable, CreateTable, DropTable
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.catalog import TableInfo, new_table
 from pykudu_sql.storage.catalog.namespace import listed_views
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
 from pykudu_sql.storage.errors import DuplicateObjectError
 from pykudu_sql.storage.transaction.transaction import Transaction
@@ -82,7 +83,9 @@ def _create_as(state: SessionState, plan: CreateTable, rows: RowStream) -> Outco
     def fill(transaction: Transaction) -> RowResults:
         created = transaction.create_table(table, replaces=plan.replaces)
         with state.followed():
-            return insert_rows(RowErrorMode.FAIL, transaction, created, rows, columns_of)
+            return write_rows(
+                RowErrorMode.FAIL, transaction, created, RowOpKind.INSERT, rows, columns_of
+            )
 
     inserted = state.transactions.write_alone(fill).applied
     return Outcome(None, inserted, f"{done} Inserted {inserted} row(s)")

@@ -183,14 +183,15 @@ def _streamed(
     return RowStream(*first, stream.read, size, stream.close, stream.types)
 
 
-def insert_rows(
+def write_rows(
     mode: RowErrorMode,
     transaction: Transaction,
     table: TableInfo,
+    kind: RowOpKind,
     rows: RowStream,
     columns_of: Callable[[pa.Table], ArrowColumns],
 ) -> RowResults:
-    """Insert the rows of a stream, each chunk when it is read.
+    """Do an operation on the rows of a stream, each chunk when it is read.
 
     Args:
         mode: what to do about bad rows.
@@ -199,7 +200,7 @@ def insert_rows(
     Raises DataError, IntegrityError: a value or a row does not fit; SerializationError: see
     `RowStream`; or what reading raises; the transaction must go back to where it was.
     """
-    kind, chunks = RowOpKind.INSERT, map(columns_of, rows.chunks())
+    chunks = map(columns_of, rows.chunks())
     if rows.is_all:
         return write_columns(mode, transaction, table, kind, next(chunks))
     if mode is RowErrorMode.COLLECT:
@@ -209,6 +210,8 @@ def insert_rows(
     def fitting(columns: ArrowColumns) -> RowOperations:
         return _operations(transaction, table, kind, columns)
 
+    if kind is not RowOpKind.INSERT:
+        return transaction.write_batches(table, map(fitting, chunks))
     return RowResults(transaction.insert(table, map(fitting, chunks)), 0, 0, ())
 
 

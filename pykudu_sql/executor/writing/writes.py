@@ -20,9 +20,9 @@ from pykudu_sql.executor.writing.row_stream import (
     ArrowColumns,
     RowStream,
     change_rows,
-    insert_rows,
     query_rows,
     write_columns,
+    write_rows,
 )
 from pykudu_sql.planner.plan.comparison import InexactKeyError
 from pykudu_sql.planner.plan.plan import (
@@ -321,13 +321,15 @@ def _from_query(
     table, mode = plan.table, mode_of(state)
     rows_of = answer if isinstance(plan, InsertQuery) else compute
     # Rows that are collected are written before the last one is read, which the query must not see.
+    # So it is with others than INSERT, if the transaction has stores already that it reads through.
     is_load = kind is RowOpKind.INSERT and mode is RowErrorMode.FAIL
 
     def run_once(transaction: Transaction, parameters: ParameterValues) -> RowResults:
-        if isinstance(plan, InsertQuery) and is_load:
+        in_chunks = is_load or (mode is RowErrorMode.FAIL and not transaction.has_writes)
+        if isinstance(plan, InsertQuery) and in_chunks:
             stream = query_rows(state, plan.query, parameters, transaction)
             with closing(stream), state.followed():
-                return insert_rows(mode, transaction, table, stream, columns_of)
+                return write_rows(mode, transaction, table, kind, stream, columns_of)
         if not isinstance(plan, InsertQuery) and plan.by_address:
             with closing(change_rows(state, plan.query, parameters, transaction)) as stream:
                 if stream.is_all or transaction.addressed_in_memory <= MOST_IN_MEMORY:

@@ -93,9 +93,7 @@ def test_rows_of_a_reader_are_inserted_with_their_defaults(
 
 
 @pytest.mark.parametrize("operation", ["upsert", "insert_ignore", "upsert_ignore"])
-def test_other_operations_take_a_reader_as_one_batch(
-    connection: Connection, operation: str
-) -> None:
+def test_other_operations_take_a_reader_in_chunks(connection: Connection, operation: str) -> None:
     assert connection.append("t", reader(numbered(*SHUFFLED, 5)), operation) == ROWS
     assert rows_of(connection) == [(key, "new", key % 7) for key in range(ROWS)]
 
