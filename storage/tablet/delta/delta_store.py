@@ -319,8 +319,8 @@ def winners(
     if mask is not None:
         kept = mask[cells.positions]
         ordinals, values = ordinals[kept], values.filter(pa.array(kept))
-    last = last_of_each(ordinals)
-    if not last.all():
+    if not is_distinct(ordinals):
+        last = last_of_each(ordinals)
         ordinals, values = ordinals[last], values.filter(pa.array(last))
     return ColumnPatch(ordinals, values) if len(ordinals) else None
 
@@ -386,6 +386,11 @@ def _distinct(deltas: Deltas, records: Ordinals, mark: SnapshotBound) -> npt.NDA
     distinct = np.ones(len(records), np.bool_)
     distinct[:-1] = ~(followed & together)
     return distinct
+
+
+def is_distinct(ordinals: Ordinals) -> bool:
+    """Whether no value of a sorted array comes twice."""
+    return not (ordinals[1:] == ordinals[:-1]).any()
 
 
 def last_of_each(ordinals: Ordinals) -> npt.NDArray[np.bool_]:
