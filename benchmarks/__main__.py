@@ -36,6 +36,7 @@ from benchmarks.workloads.spark import (
 from benchmarks.workloads.threads import commit_threads, commit_threads_disk
 from benchmarks.workloads.tpch import tpch
 from benchmarks.workloads.updates import as_of, q1_dirty, q6_dirty, update_tenth
+from benchmarks.workloads.ycsb import ycsb_a, ycsb_c, ycsb_cold
 
 WORKLOADS: Mapping[str, Callable[[Workbench], Race | Survey]] = {
     "bulk": bulk,
@@ -46,6 +47,9 @@ WORKLOADS: Mapping[str, Callable[[Workbench], Race | Survey]] = {
     "point_select": point_select,
     "point_insert": point_insert,
     "point_update": point_update,
+    "ycsb_a": ycsb_a,
+    "ycsb_c": ycsb_c,
+    "ycsb_cold": ycsb_cold,
     "durable_insert": durable_insert,
     "durable_update": durable_update,
     "commit_threads": commit_threads,

@@ -15,6 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+USER_CELL_BYTES = 100
+
 
 def cache_folder() -> Path:
     """`$XDG_CACHE_HOME/pykudu_sql/bench`, by default under ~/.cache."""
@@ -67,6 +69,27 @@ def points(rows: int) -> pa.Table:
             "label": pa.array([f"label {number:08d}" for number in range(rows)]),
         }
     )
+
+
+def users(rows: int) -> pa.Table:
+    """YCSB's rows: the keys 0 .. rows - 1, and ten columns of 100 random letters."""
+    generator = np.random.default_rng(43)
+    offsets = pa.array(np.arange(rows + 1, dtype=np.int32) * USER_CELL_BYTES)
+    columns: dict[str, pa.Array] = {"id": pa.array(np.arange(rows, dtype=np.int64))}
+    for number in range(10):
+        letters = generator.integers(97, 123, rows * USER_CELL_BYTES, dtype=np.uint8)
+        buffers = [None, offsets.buffers()[1], pa.py_buffer(letters)]
+        columns[f"field{number}"] = pa.Array.from_buffers(pa.string(), rows, buffers)
+    return pa.table(columns)
+
+
+def zipf_keys(rows: int, draws: int) -> list[int]:
+    """Keys 0 .. rows - 1 as YCSB draws them: few of them often, those in no order (zipf, 0.99)."""
+    generator = np.random.default_rng(44)
+    weights = np.cumsum(1.0 / np.arange(1, rows + 1) ** 0.99)
+    ranks = np.searchsorted(weights, generator.random(draws) * weights[-1])
+    keys: list[int] = generator.permutation(rows)[ranks].tolist()
+    return keys
 
 
 def present_keys(rows: int) -> Iterator[int]:

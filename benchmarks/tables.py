@@ -58,6 +58,13 @@ LINEITEM = BenchTable(
     buckets=4,
 )
 
+USERS = BenchTable(
+    name="usertable",
+    columns={"id": "BIGINT", **{f"field{number}": "STRING" for number in range(10)}},
+    key=("id",),
+    buckets=4,
+)
+
 POINTS = BenchTable(
     name="points",
     columns={"id": "BIGINT", "hits": "INT", "score": "DOUBLE", "label": "STRING"},

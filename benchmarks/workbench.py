@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from benchmarks import data
 from benchmarks.peers.peer import OpenPeer, Peer
-from benchmarks.tables import LINEITEM, POINTS, BenchTable
+from benchmarks.tables import LINEITEM, POINTS, USERS, BenchTable
 
 PEERS: Mapping[str, tuple[str, str]] = {
     "pykudu": ("benchmarks.peers.pykudu", "PykuduPeer"),
@@ -143,6 +143,14 @@ class Workbench:
             return data.points(self.point_rows)
 
         return self._loading(name, POINTS, rows, durable=durable)
+
+    def with_users(self, name: str, *, durable: bool) -> Callable[[], Peer]:
+        """Gives a database with as many rows of YCSB in it, another one to each who asks."""
+
+        def rows() -> pa.Table:
+            return data.users(self.point_rows)
+
+        return self._loading(name, USERS, rows, durable=durable)
 
     def _loading(
         self, name: str, table: BenchTable, rows: Callable[[], pa.Table], *, durable: bool

@@ -14,6 +14,7 @@ from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.block_file import BlockFile, Section
 from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.positional_index import PositionalIndex
+from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import CorruptionError
 
 
@@ -110,6 +111,17 @@ class CFileBlocks:
                 except CorruptionError as error:
                     raise self._corrupt_block(number, error) from error
             raise
+
+    def binary_cell(self, number: int, slot: int) -> Cell:
+        """One cell of a data block of a binary column without dictionary, read without Arrow.
+
+        Raises CorruptionError: what was read for it is not what was written.
+        """
+        (one,) = self.open(number, number + 1)
+        try:
+            return block_decoder.decode_binary_cell(one, self._entry.type, slot)
+        except CorruptionError as error:
+            raise self._corrupt_block(number, error) from error
 
     def _check_codes(self, first: int, blocks: Sequence[block.Block]) -> None:
         """See that blocks are in codes: pruning trusts the dictionary to have every value."""

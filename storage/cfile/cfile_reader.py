@@ -52,6 +52,10 @@ class _Decoded:
 _NO_RUNS = "no runs"
 
 
+# So many cells of a block are read without decoding it, which costs as much as these do.
+_TOUCHES_IN_PLACE = 3
+
+
 def _nothing() -> None:
     """The reference to nothing."""
 
@@ -89,6 +93,10 @@ class CFileReader:
         self._firsts = self._blocks.first_ordinals
         self._whole_key = (file.path, entry.name)
         self._runs_key = (file.path, entry.name, "runs")
+        # A block of text that look-ups seldom come to is not decoded and kept for their sake: of
+        # many rows read once each, the cache would hold a block for every one.
+        self._cells_in_place = entry.type.is_variable and entry.dictionary is None
+        self._touched = bytearray(self.block_count)
         self._block_keys = [(file.path, entry.name, i) for i in range(self.block_count)]
         # A way past the cache for single cells, which does not keep alive what the cache evicts.
         self._whole_memo: Callable[[], _Decoded | None] = _nothing
@@ -248,7 +256,15 @@ class CFileReader:
         if whole is not None:
             return whole.read_cell(ordinal)
         number = bisect_right(self._firsts, ordinal) - 1
-        return self._block(number).read_cell(ordinal - self._firsts[number])
+        slot = ordinal - self._firsts[number]
+        # The short way to a block that the cache has.
+        block = self._cache.peek(self._block_keys[number])
+        if not isinstance(block, _Decoded):
+            if self._cells_in_place and self._touched[number] < _TOUCHES_IN_PLACE:
+                self._touched[number] += 1
+                return self._blocks.binary_cell(number, slot)
+            block = self._block(number)
+        return block.read_cell(slot)
 
     def search(self, cell: Cell, start: int, stop: int, side: Side) -> int:
         """Where a cell belongs among the rows start <= ordinal < stop, whose cells ascend.

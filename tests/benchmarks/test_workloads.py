@@ -50,3 +50,18 @@ def test_rows_come_back_from_files_of_both_engines(
     (survey,) = run(tmp_path, monkeypatch, "files", 2_000)["surveys"]
     copied = {f"{way} {kind}: pykudu" for way in ("to", "from") for kind in ("csv", "json")}
     assert copied <= set(survey["figures"])
+
+
+@pytest.mark.parametrize("workload", ["ycsb_a", "ycsb_c"])
+def test_wide_rows_by_key_are_the_same_in_every_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workload: str
+) -> None:
+    written = run(tmp_path, monkeypatch, workload, 1_000)
+    assert set(written["races"][0]["contestants"]) == {"pykudu", "duckdb", "sqlite"}
+
+
+def test_cold_rows_have_a_figure_for_each_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (survey,) = run(tmp_path, monkeypatch, "ycsb_cold", 1_000)["surveys"]
+    assert set(survey["figures"]) == {"first read of a row", "second read of a row"}

@@ -78,6 +78,11 @@ class DeltaTracker:
         return (*self.flushing, self.memory)
 
     @property
+    def is_empty(self) -> bool:
+        """Whether no store has a change."""
+        return not (self.undo or self.redo or self.flushing or self.memory.version)
+
+    @property
     def newest(self) -> Timestamp:
         """The time of the newest change that any store holds, 0 when none does."""
         times = [self.inserted_at or UNCOMMITTED]

@@ -264,10 +264,15 @@ class CFileSet:
         self._cache.forget_after(view, view.token)
         return array
 
-    def cell(self, column: ColumnSchema, ordinal: int) -> Cell:
-        """One base cell."""
-        cfile = self._cfile_of(column)
-        return column.read_default if cfile is None else cfile.cell(ordinal)
+    def cells(self, columns: Sequence[ColumnSchema], ordinal: int) -> list[Cell]:
+        """The base cells of one row."""
+        opened, row = self._columns, []
+        for column in columns:
+            cfile = opened.get(column.id)
+            if cfile is None or cfile.type is not column.type:
+                cfile = self._cfile_of(column)
+            row.append(column.read_default if cfile is None else cfile.cell(ordinal))
+        return row
 
     def zone_map(self, column_id: int) -> ZoneMap | None:
         """The zone map of a column, None when the file lacks it."""

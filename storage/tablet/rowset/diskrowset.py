@@ -92,11 +92,15 @@ class DiskRowSet:
         tracker = self.tracker
         if not tracker.is_visible(bound):
             return None
-        cells: list[Cell] | None = [self.base.cell(column, ordinal) for column in columns]
-        changes = tracker.row_changes(ordinal, bound, [column.id for column in columns])
+        base = self.base.cells(columns, ordinal)
+        if own is None and tracker.is_empty:
+            return tuple(base)
+        cells: list[Cell] | None = base
+        column_ids = [column.id for column in columns]
+        changes = tracker.row_changes(ordinal, bound, column_ids)
         if changes:
             cells = replay_changes(cells, columns, changes)
-        pending = () if own is None else own.row_changes(ordinal, [c.id for c in columns])
+        pending = () if own is None else own.row_changes(ordinal, column_ids)
         if pending:
             cells = replay_changes(cells, columns, pending)
         return None if cells is None else tuple(cells)

@@ -95,6 +95,31 @@ def test_only_the_blocks_touched_are_read(files: Any, column: Any) -> None:
     assert cache.entries == 2
 
 
+@pytest.mark.parametrize("encoding", ["PLAIN_ENCODING", "PREFIX_ENCODING"])
+@pytest.mark.parametrize("type_name", ["STRING", "BINARY"])
+def test_a_block_of_text_is_kept_once_many_of_its_cells_were_read(
+    files: Any, column: Any, type_name: str, encoding: str
+) -> None:
+    column_type = parse_type(type_name)
+    values = column(column_type, ROWS, seed=5, nulls=0.1, distinct=100_000)
+    encoded = encode_column(
+        column_type, Encoding(encoding), Compression.NO_COMPRESSION, 2_000, values
+    )
+    cache = BlockCache(1 << 26)
+    reader = files.open(files.write({"c": encoded}), cache).cfile("c")
+    expected = array_to_cells(values, column_type)
+    starts = reader.zone_map.first_ordinals[:-1].tolist()
+    assert len(starts) > 1
+    for place in range(3):
+        cells = [reader.cell(start + place) for start in starts]
+        assert cells == [expected[start + place] for start in starts]
+        assert cache.entries == 0
+    for start in starts:
+        reader.cell(start)
+    assert cache.entries == len(starts)
+    assert [reader.cell(row) for row in range(ROWS)] == expected
+
+
 def test_once_the_column_is_cached_whole_ranges_share_its_memory(files: Any, column: Any) -> None:
     reader, _ = reader_of(files, column, TYPES[0], 100, BlockCache(1 << 26))
     whole = reader.read_all()

@@ -238,6 +238,8 @@ def test_text_that_is_not_utf8_is_refused(files: Any) -> None:
     path = files.write({"c": replace(text, blocks=encoded.blocks)})
     with pytest.raises(CorruptionError, match="not UTF-8"):
         files.open(path).cfile("c").read_all()
+    with pytest.raises(CorruptionError, match="not UTF-8"):
+        files.open(path).cfile("c").cell(2)
 
 
 def with_footer(files: Any, body: bytes, version: int = FORMAT_VERSION, features: int = 0) -> str:
