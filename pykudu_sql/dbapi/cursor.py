@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from pykudu_sql.dbapi.exceptions import InterfaceError, NotSupportedError, ProgrammingError
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from pykudu_sql.results.result import Outcome, Result
     from pykudu_sql.session import Session
     from pykudu_sql.storage.common.rows.row_result import RowError
+
+_ROWS_SHOWN = 20
 
 Parameters = Sequence[Any] | Mapping[str, Any] | None
 Column = tuple[str, SqlType, None, None, int | None, int | None, None]
@@ -125,6 +128,15 @@ class Cursor:
         return self._result().fetch(sys.maxsize)
 
     @guarded
+    def fetch_dicts(self, size: int = sys.maxsize) -> list[dict[str, Any]]:
+        """The next rows by the names of their columns, all of them by default.
+
+        Of columns with equal names the last counts.
+        """
+        result = self._result()
+        return [dict(zip(result.names, row, strict=True)) for row in self.fetchmany(size)]
+
+    @guarded
     def fetch_arrow_table(self) -> "pa.Table":
         """All rows not fetched yet, as an Arrow table."""
         return self._result().read_table()
@@ -158,6 +170,48 @@ class Cursor:
             raise NotSupportedError(
                 "pandas is not installed", hint="pip install pandas, or use fetch_arrow_table"
             ) from error
+
+    def arrow(self) -> "pa.Table":
+        """`fetch_arrow_table`, by DuckDB's name."""
+        return self.fetch_arrow_table()
+
+    def df(self) -> Any:
+        """`fetch_df`, by DuckDB's name."""
+        return self.fetch_df()
+
+    @guarded
+    def pl(self) -> Any:
+        """All rows not fetched yet, as a polars frame.
+
+        Raises NotSupportedError: polars is not installed.
+        """
+        table = self._result().read_table()
+        try:
+            polars = import_module("polars")
+        except ImportError as error:
+            raise NotSupportedError(
+                "polars is not installed", hint="pip install polars, or use fetch_arrow_table"
+            ) from error
+        return polars.from_arrow(table)
+
+    def _repr_html_(self) -> str | None:
+        """The first rows as a table for notebooks, without fetching them; None without rows.
+
+        Of a result that is computed while it is fetched only the columns are shown.
+        """
+        from pykudu_sql.results.html_table import html_table
+
+        rows = self._rows
+        if rows is None or self._session is None:
+            return None
+        if rows.length is None:
+            return html_table(rows.names, rows.types, (), None)
+        place = rows.position
+        rows.seek(0)
+        try:
+            return html_table(rows.names, rows.types, rows.fetch(_ROWS_SHOWN), rows.length)
+        finally:
+            rows.seek(place)
 
     @guarded
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:

@@ -1,0 +1,49 @@
+"""The thread of an asynchronous connection.
+
+What is awaited runs there whole: a task that is cancelled interrupts its statement, and goes on
+when the thread is free again, so that the connection can be used at once. A commit that has begun
+comes to its end.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Worker:
+    """Runs calls one after another in one thread."""
+
+    def __init__(self) -> None:
+        """Start no thread yet."""
+        self._pool = ThreadPoolExecutor(1, "pykudu_sql.aio")
+        self._interrupt: Callable[[], None] | None = None
+
+    def interrupts_by(self, interrupt: Callable[[], None]) -> None:
+        """Say how a running call is ended when the task that waits for it is cancelled."""
+        self._interrupt = interrupt
+
+    async def run(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a call in the thread; returns or raises what it does.
+
+        Raises CancelledError: the task was cancelled; the call has ended, or never began.
+        """
+        submitted = self._pool.submit(call, *args, **kwargs)
+        waiting = asyncio.wrap_future(submitted)
+        try:
+            return await asyncio.shield(waiting)
+        except asyncio.CancelledError:
+            if not submitted.cancel():
+                if self._interrupt is not None:
+                    self._interrupt()
+                await asyncio.wait([waiting])
+                if not waiting.cancelled():
+                    waiting.exception()  # what it raised is of no more use
+            raise
+
+    def end(self) -> None:
+        """Let the thread end when its call has."""
+        self._pool.shutdown(wait=False)
