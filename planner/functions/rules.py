@@ -168,13 +168,13 @@ RULES: Sequence[tuple[Rule, Sequence[type[exp.Expr]]]] = (
     (utc_cast, (exp.Cast,)),
     (unreachable_alternative, (exp.Coalesce,)),
 )
-_IS_RULED = derived_from(*(kind for _, kinds in RULES for kind in kinds))
+IS_RULED = derived_from(*(kind for _, kinds in RULES for kind in kinds))
 
 
 def apply_rules(tree: exp.Expr) -> exp.Expr:
     """The tree after all rules; changed in place, the innermost nodes first."""
     for node in reversed(all_nodes(tree)):
-        if not _IS_RULED[type(node)]:
+        if not IS_RULED[type(node)]:
             continue
         changed = node
         for rule, _ in RULES:

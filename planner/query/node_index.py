@@ -4,7 +4,7 @@ An index is of the tree as it was at the first question. What puts nodes of a cl
 that was not there, or takes nodes out, lets it look again (`LogicalQuery.with_tree`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TypeVar
 
 from sqlglot import exp
@@ -38,6 +38,10 @@ class NodeIndex:
         """Whether there is a node of one of some classes, or of a class derived from them."""
         return bool(self._matching(classes))
 
+    def has_any(self, test: ClassTest) -> bool:
+        """Whether the class of some node passes a test."""
+        return any(test[each] for each in self._classes())
+
     def all(self, *classes: type[_Node]) -> Sequence[_Node]:
         """The nodes of some classes or of those derived from them, in the order of `walk`."""
         matching = self._matching(classes)
@@ -47,10 +51,13 @@ class NodeIndex:
 
     def _matching(self, classes: tuple[type[exp.Expr], ...]) -> list[type[exp.Expr]]:
         """The classes of nodes that are one of some classes or derived from one."""
-        if not self._by_class:
-            for node in self.nodes:
-                self._by_class.setdefault(type(node), []).append(node)
         is_derived = _DERIVED.get(classes)
         if is_derived is None:
             is_derived = _DERIVED[classes] = derived_from(*classes)
-        return [each for each in self._by_class if is_derived[each]]
+        return [each for each in self._classes() if is_derived[each]]
+
+    def _classes(self) -> Collection[type[exp.Expr]]:
+        if not self._by_class:
+            for node in self.nodes:
+                self._by_class.setdefault(type(node), []).append(node)
+        return self._by_class

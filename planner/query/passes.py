@@ -14,7 +14,7 @@ from pykudu_sql.planner.bind.binder import SCAN_PREFIX
 from pykudu_sql.planner.bind.moment import CURRENT_KINDS, fold_current
 from pykudu_sql.planner.checkpoint import checkpoint
 from pykudu_sql.planner.functions.exact_literals import is_written_long, type_literals
-from pykudu_sql.planner.functions.rules import apply_rules
+from pykudu_sql.planner.functions.rules import IS_RULED, apply_rules
 from pykudu_sql.planner.functions.session_functions import SESSION_KINDS
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.pushdown.dictionary_grouping import mark_group_keys
@@ -147,7 +147,7 @@ def _apply_compatibility_rules(query: LogicalQuery, context: PlanContext) -> Log
     note_cells(columns, types)
     if not any(clause.recursive for clause in query.nodes.all(exp.With)):
         note_computed_sizes(columns)
-    return query.with_tree(apply_rules(query.tree))
+    return query.with_tree(apply_rules(query.tree)) if query.nodes.has_any(IS_RULED) else query
 
 
 def _bound_values(query: LogicalQuery, context: PlanContext) -> LogicalQuery:

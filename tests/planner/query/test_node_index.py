@@ -11,6 +11,7 @@ from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.planner.query.node_index import NodeIndex
 from pykudu_sql.planner.query.passes import PASSES
+from pykudu_sql.planner.tree_nodes import derived_from
 from tests.planner.passes.test_passes import STATEMENTS
 
 EVERY = sorted({sql for statements in STATEMENTS.values() for sql in statements})
@@ -21,6 +22,11 @@ def test_an_index_knows_classes_derived_from_the_one_that_is_asked_for() -> None
     assert nodes.has(exp.Binary) and nodes.has(exp.Join, exp.Literal)
     assert not nodes.has(exp.Join, exp.Placeholder)
     assert [column.name for column in nodes.all(exp.Column)] == ["b", "a", "c"]
+
+
+def test_an_index_tests_each_class_that_a_tree_has() -> None:
+    nodes = NodeIndex(parse("SELECT a + 1 FROM t"))
+    assert nodes.has_any(derived_from(exp.Binary)) and not nodes.has_any(derived_from(exp.Func))
 
 
 @pytest.mark.parametrize("sql", EVERY)
