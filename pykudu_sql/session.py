@@ -20,6 +20,7 @@ from pykudu_sql.executor.executor import prepare
 from pykudu_sql.executor.parameter_shape import check_parameters, parameter_rows
 from pykudu_sql.executor.session_state import Prepared, SessionState
 from pykudu_sql.executor.transaction_scope import MAX_ATTEMPTS, TransactionScope
+from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.planner.plan.context import ListedRows, PlanContext, PlanSettings
 from pykudu_sql.planner.plan.plan import Change, Plan, Write
 from pykudu_sql.planner.plan.value import ParameterValues
@@ -178,6 +179,30 @@ class Session:
             from pykudu_sql.executor.writing.append import append
 
             return append(self._state, table, data, operation)
+
+    def create_table(
+        self, table: str, data: object, key: Sequence[str], partition_by: str | None
+    ) -> Outcome:
+        """Make a table for the rows of data, and insert them; it goes again if that fails.
+
+        Raises Error: the columns have no types that a table has, or see `append`.
+        """
+        check_text(table, "the name of a table")
+        from pykudu_sql.executor.writing.frames import table_of
+
+        with self._own_errors(""):
+            held, inferred = table_of(data)
+            name = ".".join(map(quote_name, table.split(".")))
+            statement = inferred.with_key(key).create_statement(name)
+        if partition_by is not None:
+            statement += f" PARTITION BY {partition_by}"
+        self.execute(statement)
+        try:
+            return self.append(table, held, "insert")
+        except BaseException:
+            with suppress(Error):
+                self.execute(f"DROP TABLE {name}")
+            raise
 
     def _own_errors(self, sql: str) -> OwnErrors:
         self._state.own_errors = errors = OwnErrors(sql, self._names, self._place)

@@ -4,7 +4,7 @@ Importing this file loads none of the libraries underneath; `connect` does.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
@@ -138,8 +138,10 @@ class Connection:
 
         Args:
             table: name of the table.
-            data: an Arrow table, batch or reader, a pandas frame, a dict of columns, or anything
-                with `__arrow_c_stream__`. Columns go by name; one left out takes its default in a
+            data: an Arrow table, batch, reader or dataset, a pandas or polars frame (lazy ones
+                too), a dict of columns, a list of dicts or of tuples (whose values are those of
+                the table's columns, in order), the path of files, or anything with
+                `__arrow_c_stream__`. Columns go by name; one left out takes its default in a
                 new row and keeps its value in an old one.
             operation: what to do with each row: "insert", "upsert", "update" or "delete", each
                 also with "_ignore" behind it, which skips rows that do not fit. A delete takes
@@ -151,6 +153,30 @@ class Connection:
         operation, or it cannot set these columns.
         """
         return self._session.append(table, data, operation).rowcount
+
+    def create_table(
+        self,
+        table: str,
+        data: object,
+        *,
+        key: Sequence[str],
+        partition_by: str | None = None,
+    ) -> int:
+        """Make a table with the columns of data, and insert its rows.
+
+        Without autocommit the rows belong to the open transaction; the table is there at once, and
+        goes again if they do not fit.
+
+        Args:
+            table: name of the new table.
+            data: as for `append`, with names of columns: no tuples.
+            key: the columns of the primary key, in order.
+            partition_by: what follows PARTITION BY, such as "HASH (id) PARTITIONS 4".
+
+        Returns the number of rows. Raises DuplicateObjectError: the name is taken;
+        InvalidSchemaError: a column is of a type that no table has; Error: see `append`.
+        """
+        return self._session.create_table(table, data, key, partition_by).rowcount
 
     @guarded
     def spark(

@@ -98,13 +98,23 @@ def infer_table(pattern: str, options: FileOptions) -> InferredTable:
         rows = _sample(file, kind)
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise DataError(f"'{file.name}' cannot be read as {kind.format}: {error!s:.200}") from None
-    columns: dict[str, str] = {}
-    for field in rows.schema:
-        if field.name.lower() in columns:
-            raise InvalidSchemaError(f"'{file.name}' has the column '{field.name:.80}' twice")
-        columns[field.name.lower()] = _sql_type(field, kind.is_text)
+    columns = schema_columns(rows.schema, kind.is_text)
     lower = rows.rename_columns([*columns])
     return InferredTable(columns, _proposed_key(lower, columns))
+
+
+def schema_columns(schema: pa.Schema, is_text: bool = False) -> Mapping[str, str]:
+    """SQL types for the columns of a schema, by names in lower case.
+
+    `is_text`: whether the types were inferred from text. Raises InvalidSchemaError: a column is
+    there twice, or of a type that no table has.
+    """
+    columns: dict[str, str] = {}
+    for field in schema:
+        if field.name.lower() in columns:
+            raise InvalidSchemaError(f"the column '{field.name:.80}' is there twice")
+        columns[field.name.lower()] = _sql_type(field, is_text)
+    return columns
 
 
 def infer_columns(files: Sequence[tuple[PermittedFile, FileKind]]) -> Mapping[str, str]:

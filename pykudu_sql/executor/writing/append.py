@@ -6,6 +6,7 @@ out takes its default. In a pandas frame, NaN and NaT are missing values and bec
 """
 
 import difflib
+import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import repeat
@@ -17,6 +18,8 @@ from pykudu_sql.error_boundary import check_text
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.collecting import faults, reported, row_error
 from pykudu_sql.executor.writing.column_values import array_of
+from pykudu_sql.executor.writing.copy_from import copy_files
+from pykudu_sql.executor.writing.frames import columns_of_rows, opened
 from pykudu_sql.executor.writing.row_stream import (
     ArrowColumns,
     RowStream,
@@ -26,7 +29,9 @@ from pykudu_sql.executor.writing.row_stream import (
     write_rows,
 )
 from pykudu_sql.executor.writing.writes import mode_of, written
+from pykudu_sql.files.file_access import FileAccess
 from pykudu_sql.planner.plan.context import check_writable
+from pykudu_sql.planner.plan.copy_plans import CopyFrom
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
@@ -36,6 +41,7 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import (
     DataError,
     InterfaceError,
+    NotSupportedError,
     ProgrammingError,
     UndefinedColumnError,
 )
@@ -63,13 +69,18 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
     check_writable(state.settings.as_of)
     check_not_system(name.lower())
     table, kind = state.catalog.table(name.lower()), _kind(operation)
+    if isinstance(data, str | os.PathLike):
+        return _append_files(state, table, kind, os.fspath(data))
+    with state.own_errors.program_code():
+        data = opened(data)
     if _is_stream(data):
         with state.own_errors.program_code():
             reader = _reader(data)
         most = chunk_bytes(state.store.budget)
         return _append_stream(state, table, kind, reader_rows(reader, most, state.own_errors))
     with state.own_errors.program_code():
-        source_columns = _columns(data)
+        names = [column.name for column in table.schema.visible_columns]
+        source_columns = columns_of_rows(data, names) or _columns(data)
     matched = _matched(table, kind, source_columns)
     mode = mode_of(state)
     try:
@@ -84,6 +95,18 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
     else:
         results = state.transactions.write(lambda t: write_columns(mode, t, table, kind, columns))
     return written(state, kind, results)
+
+
+def _append_files(state: SessionState, table: TableInfo, kind: RowOpKind, path: str) -> Outcome:
+    """Insert the rows of files, which the program permits by naming them."""
+    if kind is not RowOpKind.INSERT:
+        raise NotSupportedError(
+            f"files are not appended by {kind.lower()}",
+            hint="read them to a table and append that, or use pykudu_sql.jobs.load",
+        )
+    database = None if state.in_memory else state.database_path
+    plan = CopyFrom(table, None, path, {})
+    return copy_files(state, plan, FileAccess(True, database, False))
 
 
 def _kind(operation: str) -> RowOpKind:
@@ -114,7 +137,7 @@ def _columns(data: Any) -> Columns:
         return _by_name(names, [_from_numpy(values) for _, values in data.items()])
     raise InterfaceError(
         f"cannot append a {type(data).__name__}",
-        hint="give an Arrow table, a pandas frame or a dict of columns",
+        hint="give an Arrow table, a frame, a dict of columns, a list of dicts or tuples, a path",
         sqlstate="07006",
     )
 

@@ -25,7 +25,7 @@ from pykudu_sql.executor.writing.row_stream import (
     write_rows,
 )
 from pykudu_sql.executor.writing.writes import mode_of, written
-from pykudu_sql.files.file_access import PermittedFile
+from pykudu_sql.files.file_access import FileAccess, PermittedFile
 from pykudu_sql.files.formats import FileKind
 from pykudu_sql.files.row_files import RowFile
 from pykudu_sql.planner.plan.copy_plans import CopyFrom
@@ -49,8 +49,13 @@ def copy_from(state: SessionState, plan: CopyFrom, parameters: ParameterValues) 
     file is damaged, or a row does not fit; UndefinedColumnError, InvalidSchemaError: the files and
     the table do not go together. Nothing was done then.
     """
+    return copy_files(state, plan, access_of(state))
+
+
+def copy_files(state: SessionState, plan: CopyFrom, access: FileAccess) -> Outcome:
+    """The same with files of which somebody else says which may be read."""
     state.row_errors = ()
-    permitted = access_of(state).to_read(plan.source)
+    permitted = access.to_read(plan.source)
     files = [(file, kind_of(file.name, plan.options)) for file in permitted]
     mode = mode_of(state)
 

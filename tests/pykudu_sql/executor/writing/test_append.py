@@ -82,7 +82,7 @@ def test_columns_without_values_are_no_rows_and_a_key_is_needed_all_the_same(
         ({"k": [1], "nope": [1]}, UndefinedColumnError, "column 'nope' does not exist"),
         ({"k": "12"}, InterfaceError, "column 'k' needs a sequence of values, not str"),
         ({"k": 1}, InterfaceError, "column 'k' needs a sequence of values, not int"),
-        ([(1, "a")], InterfaceError, "cannot append a list"),
+        ([1, "a"], InterfaceError, "cannot append a list"),
     ],
 )
 def test_data_that_are_no_columns_of_the_table_are_refused(

@@ -1,0 +1,105 @@
+"""Rows as Python's data tools hold them, as Arrow tables, streams or columns.
+
+Besides what `append` takes as it is: lists of dicts or of tuples, polars' lazy frames, datasets of
+Arrow, and paths of files, which the program names and so permits.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from pykudu_sql.files.file_access import FileAccess
+from pykudu_sql.files.formats import FileOptions, file_kind
+from pykudu_sql.files.inferred_table import InferredTable, infer_columns, schema_columns
+from pykudu_sql.storage.errors import InterfaceError, InvalidSchemaError, ProgrammingError
+
+
+def opened(data: Any) -> Any:
+    """Data without what has to be run first: lazy frames computed, datasets as readers."""
+    module = type(data).__module__
+    if module.startswith("polars") and hasattr(data, "collect"):
+        return data.collect()
+    if module.startswith("pyarrow") and hasattr(data, "scanner"):
+        return data.scanner().to_reader()
+    return data
+
+
+def columns_of_rows(rows: object, names: Sequence[str]) -> Mapping[str, list[Any]] | None:
+    """A list of dicts or tuples as columns; None if it is none.
+
+    `names`: of the columns that tuples are of, in order. Raises ProgrammingError: the rows are of
+    different shapes.
+    """
+    if not isinstance(rows, list | tuple):
+        return None
+    if not rows:
+        return {name: [] for name in names}
+    if all(isinstance(row, Mapping) for row in rows):
+        keys = list(rows[0])
+        for position, row in enumerate(rows):
+            if row.keys() != rows[0].keys():
+                other = next(iter(row.keys() ^ rows[0].keys()))
+                raise _shapes(position, f"only one of it and the first has the key {other!r:.80}")
+        return {str(key): [row[key] for row in rows] for key in keys}
+    if all(isinstance(row, list | tuple) for row in rows):
+        width = len(rows[0])
+        if width > len(names):
+            raise _shapes(0, f"it has {width} values, the table has {len(names)} columns")
+        for position, row in enumerate(rows):
+            if len(row) != width:
+                raise _shapes(position, f"it has {len(row)} values, the first has {width}")
+        columns = zip(*rows, strict=True)
+        return {name: list(values) for name, values in zip(names, columns, strict=False)}
+    return None
+
+
+def _shapes(position: int, why: str) -> ProgrammingError:
+    return ProgrammingError(
+        f"row {position + 1} does not fit: {why}",
+        hint="give each row the same columns, None where a value is missing",
+        sqlstate="07001",
+    )
+
+
+def table_of(data: Any) -> tuple[Any, InferredTable]:
+    """Data for a new table, and that table without a key.
+
+    What can be read once is still to be read. Raises InterfaceError: it has no names of columns;
+    InvalidSchemaError: a column is of a type that no table has; Error: files cannot be read.
+    """
+    if isinstance(data, str | os.PathLike):
+        path = os.fspath(data)
+        files = FileAccess(True, None, False).to_read(path)
+        kinds = [(one, file_kind(one.path, FileOptions())) for one in files]
+        return path, InferredTable(infer_columns(kinds), ())
+    held = _arrow_of(opened(data))
+    return held, InferredTable(schema_columns(held.schema), ())
+
+
+def _arrow_of(data: Any) -> "pa.Table | pa.RecordBatchReader":
+    """Data with names of columns, as a table or a reader of Arrow."""
+    if isinstance(data, pa.Table | pa.RecordBatchReader):
+        return data
+    try:
+        if isinstance(data, Mapping):
+            return pa.table({str(name): values for name, values in data.items()})
+        if isinstance(data, list | tuple) and data and all(isinstance(r, Mapping) for r in data):
+            return pa.table(columns_of_rows(data, ()) or {})
+        if type(data).__module__.partition(".")[0] == "pandas":
+            return pa.Table.from_pandas(data, preserve_index=False)
+        if isinstance(data, pa.RecordBatch):
+            return pa.Table.from_batches([data])
+        if hasattr(data, "__arrow_c_stream__"):
+            return pa.RecordBatchReader.from_stream(data)
+    except pa.ArrowException as error:
+        raise InvalidSchemaError(
+            "a column has values of several types, or of one that Arrow has not",
+            hint="create the table first",
+        ) from error
+    raise InterfaceError(
+        f"a {type(data).__name__} has no names and types of columns",
+        hint="give an Arrow table, a frame, a dict of columns, a list of dicts or a path",
+        sqlstate="07006",
+    )
