@@ -43,7 +43,8 @@ def plan(sql: str, context: PlanContext) -> Plan:
         raise StatementTooComplexError(
             "statement is nested too deeply", hint="write parts of it as WITH queries"
         ) from None
-    if len(set(map(type, planned.parameters))) > 1:
+    used = context.given.used if context.given is not None else ()
+    if len(set(map(type, (*planned.parameters, *used)))) > 1:
         raise InterfaceError(
             "a statement takes `?` or `:name` parameters, not both", sqlstate="07001"
         )

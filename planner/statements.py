@@ -181,7 +181,8 @@ def _prepare(tokens: TokenStream, context: PlanContext) -> Plan:
 
     name, types = prepare_head(tokens)
     start = tokens.current.start
-    return prepared(name, types, tokens.text[start:], plan_statement(tokens.text, start, context))
+    plan = plan_statement(tokens.text, start, replace(context, given=None))
+    return prepared(name, types, tokens.text[start:], plan)
 
 
 def _explain(tokens: TokenStream, context: PlanContext) -> Plan:

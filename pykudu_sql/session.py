@@ -22,6 +22,7 @@ from pykudu_sql.executor.session_state import Prepared, SessionState
 from pykudu_sql.executor.transaction_scope import MAX_ATTEMPTS, TransactionScope
 from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.planner.plan.context import ListedRows, PlanContext, PlanSettings
+from pykudu_sql.planner.plan.given_values import GivenValues, are_at_hand, has_list
 from pykudu_sql.planner.plan.plan import Change, Plan, Write
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.planner.planner import plan
@@ -115,7 +116,7 @@ class Session:
                 return self._planned_anew(error, partial(self._execute, sql, parameters))
 
     def _execute(self, sql: str, parameters: ParameterValues) -> Outcome:
-        prepared = self._prepared(sql)
+        prepared = self._prepared(sql, parameters)
         if type(parameters) is not tuple or len(parameters) != prepared.arity:
             check_parameters(prepared.plan, prepared.arity, parameters)
         return prepared.run(parameters)
@@ -136,7 +137,7 @@ class Session:
                 return self._planned_anew(error, partial(self._execute_many, sql, rows))
 
     def _execute_many(self, sql: str, rows: Sequence[ParameterValues]) -> Outcome:
-        prepared = self._prepared(sql)
+        prepared = self._prepared(sql, None)
         statement_plan = prepared.plan
         if not isinstance(statement_plan, Write | Change):
             raise ProgrammingError(
@@ -237,7 +238,11 @@ class Session:
         """Rows that the last writing statement left out."""
         return self._state.row_errors
 
-    def _prepared(self, sql: str) -> PreparedStatement:
+    def _prepared(self, sql: str, parameters: ParameterValues | None) -> PreparedStatement:
+        """A statement's plan, made for the values of its parameters where it depends on them.
+
+        `parameters`: that it is to be run with; None where those are many.
+        """
         if not isinstance(sql, str):
             raise InterfaceError(f"a statement is text, not {type(sql).__name__}", sqlstate="07006")
         if not self._transactions.is_open:
@@ -247,17 +252,23 @@ class Session:
             cached is not None
             and cached.catalog is self._store.catalog
             and cached.settings is self._state.settings
+            and (parameters is None or not has_list(parameters))
         ):
             self._statements.move_to_end(sql)
             return cached
         self._check_open()
-        return self._plan(sql)
+        return self._plan(sql, parameters)
 
-    def _plan(self, sql: str) -> PreparedStatement:
+    def _plan(self, sql: str, parameters: ParameterValues | None) -> PreparedStatement:
         _check_text(sql)
-        catalog, context = self._store.catalog, self._context()
+        given = None
+        if parameters is not None and are_at_hand(parameters):
+            given = GivenValues(sql, parameters)
+        catalog, context = self._store.catalog, self._context(given)
         statement_plan = plan(sql, context)
         keys = statement_plan.parameters
+        used = given.used if given is not None else set()
+        keys = (*keys, *used)
         arity = -1 if any(isinstance(key, str) for key in keys) else len(set(keys))
         prepared = PreparedStatement(
             statement_plan,
@@ -266,14 +277,14 @@ class Session:
             catalog,
             self._state.settings,
         )
-        if statement_plan.cacheable and len(sql) <= MAX_CACHED_TEXT:
+        if statement_plan.cacheable and not used and len(sql) <= MAX_CACHED_TEXT:
             self._statements[sql] = prepared
             self._statements.move_to_end(sql)
             if len(self._statements) > MAX_STATEMENTS:
                 self._statements.popitem(last=False)
         return prepared
 
-    def _context(self) -> PlanContext:
+    def _context(self, given: GivenValues | None) -> PlanContext:
         settings = self._state.settings
         as_of = None if settings.as_of is None else bound_at(settings.as_of)
         return PlanContext(
@@ -291,6 +302,7 @@ class Session:
             ),
             self._store.definitions.snapshots,
             prepared=self._state.prepared,
+            given=given,
             list_rows=self._list_rows,
             checkpoint=self._state.checkpoint,
         )

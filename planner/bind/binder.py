@@ -46,6 +46,7 @@ from pykudu_sql.planner.bind.star_modifiers import listed, modified, modifiers_o
 from pykudu_sql.planner.checkpoint import checkpoint
 from pykudu_sql.planner.functions.call_clauses import check_call_clause
 from pykudu_sql.planner.functions.functions import check_function
+from pykudu_sql.planner.functions.given_literals import put_given_values
 from pykudu_sql.planner.functions.output_names import (
     first_select,
     make_unlike,
@@ -84,6 +85,7 @@ def bind(tree: exp.Expr, context: PlanContext) -> BoundQuery:
     Raises UndefinedTableError, UndefinedColumnError: a name is unknown; ProgrammingError: a name is
     ambiguous or given twice; NotSupportedError: a construct or function that is not offered.
     """
+    put_given_values(tree, context)
     return _bound(tree, _Binder(context, first_select(tree)))
 
 
@@ -92,6 +94,7 @@ def bind_rows(tree: exp.Expr, context: PlanContext) -> BoundQuery:
 
     `tree`, `context`, errors: see `bind`.
     """
+    put_given_values(tree, context)
     return _bound(tree, _Binder(context, None))
 
 

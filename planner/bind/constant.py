@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.moment import constant_values
 from pykudu_sql.planner.functions.functions import is_volatile
-from pykudu_sql.planner.parse.dialect import POSITIONAL
+from pykudu_sql.planner.functions.given_literals import parameter_key
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.value import ParameterKey
 from pykudu_sql.planner.tree_nodes import all_nodes
@@ -36,12 +36,6 @@ class Hole:
     """A parameter."""
 
     key: ParameterKey
-
-
-def parameter_key(node: exp.Placeholder) -> ParameterKey:
-    """The key of a placeholder: a position for `?`, else its name."""
-    name = node.name
-    return int(name[1:]) if name.startswith(POSITIONAL) else name
 
 
 def constant(node: exp.Expr, context: PlanContext) -> Constant | Hole | None:

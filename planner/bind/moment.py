@@ -17,6 +17,7 @@ from pykudu_sql.planner.bind.snapshot_names import snapshot_bound
 from pykudu_sql.planner.checkpoint import checkpoint
 from pykudu_sql.planner.functions.exact_literals import type_literals
 from pykudu_sql.planner.functions.functions import check_function
+from pykudu_sql.planner.functions.given_literals import literal, parameter_key
 from pykudu_sql.planner.functions.rules import apply_rules
 from pykudu_sql.planner.functions.session_functions import replace_session_functions
 from pykudu_sql.planner.parse.dialect import display
@@ -136,11 +137,7 @@ def constant_point_in_time(node: exp.Expr, context: PlanContext, clause: str) ->
     it has not come yet.
     """
     span = node_span(node)
-    if node.find(exp.Placeholder) is not None:
-        raise NotSupportedError(
-            f"the time of {clause} cannot be a parameter",
-            hint="write it as a literal: tables and columns may differ from time to time",
-        )
+    node = _with_parameters(node, context, clause)
     if _is_snapshot(node):
         bound = snapshot_bound(node.expressions[0].name.lower(), context, span)
         return PointInTime(last_before(bound), bound)
@@ -149,6 +146,26 @@ def constant_point_in_time(node: exp.Expr, context: PlanContext, clause: str) ->
             f"{clause} needs a constant, not {display(node)}", span=span, sqlstate="42P10"
         )
     return point_in_time(constant_value(node, context), context, span, clause)
+
+
+def _with_parameters(node: exp.Expr, context: PlanContext, clause: str) -> exp.Expr:
+    """An expression with the values of its parameters, of which another plan may be made."""
+    if node.find(exp.Placeholder) is None:
+        return node
+    if context.given is None:
+        raise NotSupportedError(
+            f"the time of {clause} cannot be a parameter here",
+            hint="tables and columns may differ from time to time: pass its value to execute(), "
+            "or write it as a literal",
+        )
+    node = node.copy()
+    for parameter in nodes_of(node, exp.Placeholder):
+        key = parameter_key(parameter)
+        put = literal(context.given.value(key, clause), key)
+        if parameter is node:
+            return put
+        parameter.replace(put)
+    return node
 
 
 def _is_snapshot(node: exp.Expr) -> bool:

@@ -102,7 +102,8 @@ def plan_create_table(node: CreateTableSyntax, text: str, context: PlanContext) 
                 hint="write the names of the columns alone, or PRIMARY KEY (...) without them",
                 span=SourceSpan(node.start),
             )
-        query = plan_rows(text[: node.query_end], context, node.query_start)
+        folding = replace(context, folds_parameters=context.given is not None)
+        query = plan_rows(text[: node.query_end], folding, node.query_start)
         columns = _named(node, result_columns(query, context))
         query = query if node.with_data else None
     key, unique, notes = _key(node, context)

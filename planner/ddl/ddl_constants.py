@@ -1,14 +1,15 @@
 """Constant expressions of our own grammar as cells: defaults and range bounds."""
 
+from itertools import takewhile
 from typing import Any
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.constant import Constant, constant
+from pykudu_sql.planner.bind.constant import Constant, Hole, constant
 from pykudu_sql.planner.bind.moment import fold_current, reads_current_time
 from pykudu_sql.planner.ddl_grammar.syntax import Expression
 from pykudu_sql.planner.parse.dialect import parse
-from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, unquote
+from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, tokenize, unquote
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -25,6 +26,11 @@ def value_of(expression: Expression, context: PlanContext) -> Any:
     if single is not None and single.lastindex == TokenKind.STRING:
         return unquote(expression.text)
     value = constant(fold_current(expression_tree(expression), context), context)
+    if isinstance(value, Hole) and context.given is not None:
+        key = value.key
+        if isinstance(key, int):
+            key = _questions_before(expression.start, context.given.text)
+        return context.given.value(key, "")
     if not isinstance(value, Constant):
         raise InvalidSchemaError(
             f"{expression} is no constant",
@@ -32,6 +38,12 @@ def value_of(expression: Expression, context: PlanContext) -> Any:
             span=expression.span,
         )
     return value.value
+
+
+def _questions_before(offset: int, text: str) -> int:
+    """How many `?` stand before a place of a statement."""
+    tokens = takewhile(lambda token: token.start < offset, tokenize(text))
+    return sum(token.kind is TokenKind.PARAMETER and token.text == "?" for token in tokens)
 
 
 def cell_of(expression: Expression, column: ColumnSchema, context: PlanContext) -> Cell:

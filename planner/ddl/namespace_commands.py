@@ -241,6 +241,7 @@ def _planned(text: str, start: int, name: str, context: PlanContext) -> tuple[Vi
     from pykudu_sql.planner.query.result_types import result_columns
 
     span = SourceSpan(start)
+    context = replace(context, given=None)  # the view keeps the text
     query = plan_rows(text, context, start)
     if query.parameters:
         raise NotSupportedError("a view cannot have parameters", span=span)

@@ -106,10 +106,15 @@ def restore_long_lists(tree: exp.Expr, lists: Sequence[LongList]) -> None:
     for node in nodes_of(tree, exp.In) if lists else ():
         marks = node.expressions
         if len(marks) == 1 and isinstance(marks[0], exp.Literal) and marks[0].this[:6] == _MARK:
-            query = exp.Subquery(this=exp.select(exp.column(COLUMN)))
-            query.meta[_META] = lists[int(marks[0].this[6:])]
             node.set("expressions", None)
-            node.set("query", query)
+            node.set("query", list_query(lists[int(marks[0].this[6:])]))
+
+
+def list_query(values: LongList) -> exp.Subquery:
+    """The query that stands for a list."""
+    query = exp.Subquery(this=exp.select(exp.column(COLUMN)))
+    query.meta[_META] = values
+    return query
 
 
 def long_list(node: exp.Expr | None) -> LongList | None:

@@ -6,7 +6,7 @@ from pykudu_sql.planner.parse.token_rewrites import token_like
 
 _STARTS_MOMENT = frozenset({
     TokenType.NUMBER, TokenType.STRING, TokenType.PLACEHOLDER, TokenType.COLON,
-    TokenType.CURRENT_TIMESTAMP, TokenType.L_PAREN,
+    TokenType.CURRENT_TIMESTAMP, TokenType.L_PAREN, TokenType.PARAMETER,
 })  # fmt: skip
 _ALIAS = TokenType.ALIAS
 _BEFORE_AS_OF = ("SYSTEM_TIME", "TIMESTAMP", "VERSION")

@@ -64,7 +64,7 @@ def sql_value(value: object, key: int | str, column: str) -> Any:
     raise InterfaceError(
         f"{parameter_name(key)}{target}: a value of type {type(value).__name__} "
         "cannot be a parameter",
-        hint="pass a number, text, bytes, Decimal, date, datetime or None; IN takes one ? a value",
+        hint="pass a number, text, bytes, Decimal, date, datetime or None; IN (?) takes a list",
         sqlstate="07006",
     )
 

@@ -99,7 +99,7 @@ def _explain_prepared(
     from pykudu_sql.executor.prepared_statements import argument_values
 
     values = argument_values(state, executed, parameters)
-    return prepare(state, replace(plan, plan=state.planned(executed.text).plan))(values)
+    return prepare(state, replace(plan, plan=state.planned(executed.text, values).plan))(values)
 
 
 def _or_in_general(

@@ -35,7 +35,7 @@ def execute_prepared(
     """EXECUTE."""
     values = argument_values(state, plan, parameters)
     state.own_errors.statement = plan.text
-    return state.planned(plan.text).run(values)
+    return state.planned(plan.text, values).run(values)
 
 
 def argument_values(

@@ -54,7 +54,8 @@ class SessionState:
         lock: spans each statement.
         cancellation: stops the running statement.
         process: that the session belongs to.
-        planned: the plan of a text, kept as long as tables and settings are the same.
+        planned: the plan of a text for some parameters, kept as long as tables and settings are
+            the same.
         prepared: the texts of PREPARE by their names; exchanged whole.
         row_errors: rows that the last writing statement left out.
         spark: the other engine, once a statement ran there.
@@ -73,7 +74,7 @@ class SessionState:
     lock: threading.RLock
     cancellation: Cancellation
     process: Process
-    planned: Callable[[str], Planned]
+    planned: Callable[[str, ParameterValues], Planned]
     prepared: Mapping[str, PreparedText] = field(default_factory=dict)
     row_errors: tuple[RowError, ...] = ()
     spark: "SparkEngine | None" = None

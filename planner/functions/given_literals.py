@@ -1,0 +1,119 @@
+"""Values of parameters as literals, where a statement is planned with them.
+
+A list beside IN becomes the values of the list, elsewhere an array.
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from sqlglot import exp
+
+from pykudu_sql.planner.parse.dialect import POSITIONAL
+from pykudu_sql.planner.parse.long_list import LEAST_VALUES, LongList, list_query
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.parameter_types import sql_value
+from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.planner.tree_nodes import nodes_of
+from pykudu_sql.storage.errors import InterfaceError
+
+_DEEPEST = 8  # lists in lists
+_SMALL = 10**18
+_LISTS = (list, tuple)
+
+
+def parameter_key(node: exp.Placeholder) -> ParameterKey:
+    """The key of a placeholder: a position for `?`, else its name."""
+    name = node.name
+    return int(name[1:]) if name.startswith(POSITIONAL) else name
+
+
+def put_given_values(tree: exp.Expr, context: PlanContext) -> None:
+    """Put literals in the place of parameters that are lists; of all, if the context says so.
+
+    `tree`: of a query, not bound yet; changed in place. Raises InterfaceError: SQL has no value for
+    one.
+    """
+    given = context.given
+    for node in nodes_of(tree, exp.Placeholder) if given is not None else ():
+        key = parameter_key(node)
+        values = given.list_of(key) if given is not None else None
+        if values is not None:
+            _put_list(node, [_plain(value, key) for value in values], key)
+        elif context.folds_parameters and given is not None:
+            node.replace(literal(given.value(key, ""), key))
+
+
+def _plain(value: object, key: ParameterKey) -> Any:
+    if isinstance(value, _LISTS):
+        return [_plain(each, key) for each in value]
+    return sql_value(value, key, "")
+
+
+def _put_list(node: exp.Placeholder, values: Sequence[Any], key: ParameterKey) -> None:
+    parent = node.parent
+    if not isinstance(parent, exp.In) or node is parent.this:
+        node.replace(literal(values, key))
+        return
+    if parent.args.get("field") is node:
+        parent.set("field", None)
+        rest: list[exp.Expr] = []
+    else:
+        rest = [each for each in parent.expressions if each is not node]
+    present = [value for value in values if value is not None]
+    kinds = set(map(type, present))
+    is_small = kinds == {int} and all(-_SMALL < value < _SMALL for value in present)
+    if len(present) > LEAST_VALUES and not rest and (is_small or kinds == {str}):
+        parent.set("expressions", None)
+        parent.set("query", list_query(LongList(tuple(present), len(present) < len(values))))
+    else:
+        parent.set("expressions", [*rest, *(literal(value, key) for value in values)])
+
+
+def literal(value: Any, key: ParameterKey, depth: int = 0) -> exp.Expr:
+    """A plain Python value as SQL.
+
+    `key`: of its parameter; `depth`: of lists around it. Raises InterfaceError: lists are nested
+    too deeply.
+    """
+    match value:
+        case None:
+            return exp.null()
+        case bool():
+            return exp.true() if value else exp.false()
+        case int():
+            return _signed(str(abs(value)), value < 0)
+        case Decimal() if value.is_finite():
+            return _signed(f"{value.copy_abs():f}", value < 0)
+        case list() | tuple() if depth < _DEEPEST:
+            return exp.Array(expressions=[literal(each, key, depth + 1) for each in value])
+        case list() | tuple():
+            raise InterfaceError(
+                f"a parameter has lists nested more than {_DEEPEST} deep", sqlstate="07006"
+            )
+        case bytes():
+            return exp.HexString(this=value.hex())
+        case float() | Decimal():
+            return _cast(repr(float(value)), exp.DType.DOUBLE)
+        case dt.datetime():
+            moment = value if value.tzinfo is None else value.astimezone(dt.UTC)
+            return _cast(moment.replace(tzinfo=None).isoformat(sep=" "), exp.DType.TIMESTAMP)
+        case dt.date():
+            return _cast(value.isoformat(), exp.DType.DATE)
+        case dt.time():
+            return _cast(value.isoformat(), exp.DType.TIME)
+        case dt.timedelta():
+            micros = value // dt.timedelta(microseconds=1)
+            unit = exp.var("MICROSECONDS")
+            return exp.Interval(this=exp.Literal.string(str(micros)), unit=unit)
+    return exp.Literal.string(str(value))
+
+
+def _signed(digits: str, is_negative: bool) -> exp.Expr:
+    number = exp.Literal.number(digits)
+    return exp.Neg(this=number) if is_negative else number
+
+
+def _cast(text: str, target: exp.DType) -> exp.Cast:
+    return exp.Cast(this=exp.Literal.string(text), to=exp.DataType(this=target))

@@ -1,0 +1,68 @@
+"""Values of parameters that a statement is planned with: what its plan is depends on them.
+
+Most parameters are holes of a plan, which is kept and run with other values. A moment to read at, a
+bound of a partition, a default and the values of a list cannot be: such a statement is planned with
+the values at hand, and its plan is run once.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pykudu_sql.planner.plan.value import ParameterKey, ParameterValues, parameter_value
+
+_LISTS = (list, tuple, set, frozenset, np.ndarray, pa.Array, pa.ChunkedArray)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenValues:
+    """The values that a caller passes, as far as planning asks for them.
+
+    Attributes:
+        text: of the statement.
+        values: of its parameters.
+        used: the keys of those that the plan depends on.
+    """
+
+    text: str
+    values: ParameterValues
+    used: set[ParameterKey] = field(default_factory=set)
+
+    def value(self, key: ParameterKey, clause: str) -> Any:
+        """The value of a parameter, as a plain Python value, on which the plan depends from now on.
+
+        `clause`: where it stands. Raises InterfaceError: none was given, or SQL has no value for
+        it.
+        """
+        value = parameter_value(self.values, key, clause)
+        self.used.add(key)
+        return value
+
+    def list_of(self, key: ParameterKey) -> list[Any] | None:
+        """The values of a parameter that is a list, on which the plan depends then; else None."""
+        if isinstance(key, int):
+            at_hand = not isinstance(self.values, dict) and key < len(self.values)
+        else:
+            at_hand = isinstance(self.values, dict) and key in self.values
+        value = self.values[key] if at_hand else None  # type: ignore[index]
+        if not isinstance(value, _LISTS):
+            return None
+        self.used.add(key)
+        if isinstance(value, pa.Array | pa.ChunkedArray):
+            return list(value.to_pylist())
+        return list(value)
+
+
+def has_list(parameters: ParameterValues) -> bool:
+    """Whether one of some parameters is a list, so that no plan can be kept for it."""
+    if not are_at_hand(parameters):
+        return False
+    values = parameters.values() if isinstance(parameters, dict) else parameters
+    return any(isinstance(value, _LISTS) for value in values)
+
+
+def are_at_hand(parameters: ParameterValues | None) -> bool:
+    """Whether planning may look at parameters: there are some, in a container of Python's own."""
+    return type(parameters) in (tuple, list, dict) and len(parameters) > 0  # type: ignore[arg-type]

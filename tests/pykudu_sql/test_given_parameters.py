@@ -1,0 +1,128 @@
+"""Parameters in places where the plan depends on their values: each run is planned with its own."""
+
+import datetime as dt
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import pykudu_sql
+from pykudu_sql import Connection
+
+
+@pytest.fixture
+def connection() -> Iterator[Connection]:
+    with pykudu_sql.connect(":memory:", autocommit=True) as made:
+        made.execute("CREATE TABLE t (k INT PRIMARY KEY, v STRING)")
+        made.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')")
+        yield made
+
+
+def keys(connection: Connection, condition: str, parameters: object) -> list[int]:
+    query = f"SELECT k FROM t WHERE {condition} ORDER BY k"
+    return [k for (k,) in connection.execute(query, parameters).fetchall()]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("condition", "parameters", "found"),
+    [
+        ("k IN (?)", ([1, 3],), [1, 3]),
+        ("k IN ?", ((2,),), [2]),
+        ("k NOT IN (?)", ([1, 3],), [2]),
+        ("k IN (?, ?)", (2, [3]), [2, 3]),
+        ("k IN (?)", ([],), []),
+        ("k NOT IN (?)", ([],), [1, 2, 3]),
+        ("k NOT IN (?)", ([1, None],), []),
+        ("k IN (?) AND v = ?", ([1, 2], "b"), [2]),
+        ("v IN (:names)", {"names": ["a", "nope"]}, [1]),
+        ("k = ANY(?)", ([1, 2],), [1, 2]),
+        ("k IN (?)", (np.arange(2, 5000),), [2, 3]),
+        ("v IN (?)", ([*map(str, range(2000)), "c"],), [3]),
+        ("k IN (?)", ([1.0, 2.5],), [1]),
+        ("k IN (?)", (2,), [2]),
+    ],
+)
+def test_a_list_is_taken_by_in(
+    connection: Connection, condition: str, parameters: object, found: list[int]
+) -> None:
+    assert keys(connection, condition, parameters) == found
+
+
+def test_one_text_is_run_with_lists_of_any_length_and_with_none(connection: Connection) -> None:
+    for values, found in (([1, 2], [1, 2]), (3, [3]), ([], []), ([3], [3]), (1, [1])):
+        assert keys(connection, "k IN (?)", (values,)) == found
+
+
+def test_a_list_prunes_as_the_values_do(connection: Connection) -> None:
+    plan = connection.execute("EXPLAIN SELECT v FROM t WHERE k IN (?)", ([7],)).fetchall()
+    assert "pushed: k = 7" in str(plan)
+
+
+def test_statements_that_write_take_lists(connection: Connection) -> None:
+    assert connection.execute("UPDATE t SET v = 'z' WHERE k IN (?)", ([1, 2],)).rowcount == 2
+    assert connection.execute("DELETE FROM t WHERE v IN (?)", (["z"],)).rowcount == 2
+    connection.execute("PREPARE p AS DELETE FROM t WHERE k IN ($1)")
+    assert connection.execute("EXECUTE p([3, 4])").rowcount == 1
+
+
+def test_a_list_elsewhere_is_an_array(connection: Connection) -> None:
+    row = connection.execute("SELECT len(?), list_sum(?), ?", ([1, 2], [3, 4], "x")).fetchone()
+    assert row == (2, 7, "x")
+
+
+def test_moments_may_be_parameters(connection: Connection) -> None:
+    before = dt.datetime.now(dt.UTC)
+    connection.execute("DELETE FROM t WHERE k = 1")
+    after = dt.datetime.now(dt.UTC)
+    count = "SELECT count(*) FROM t FOR SYSTEM_TIME AS OF ?"
+    assert connection.execute(count, (before,)).fetchall() == [(3,)]
+    assert connection.execute(count, (after,)).fetchall() == [(2,)]
+    changes = "SELECT k, _change_type FROM CHANGES(t, :a, :b) WHERE k < :k"
+    values = {"a": before, "b": after, "k": 9}
+    assert connection.execute(changes, values).fetchall() == [(1, "delete")]
+    versions = "SELECT count(*) FROM t FOR SYSTEM_TIME FROM ? TO ?"
+    assert connection.execute(versions, (before, after)).fetchall() == [(3,)]
+    connection.execute("SET as_of = ?", (before,))
+    assert connection.execute("SELECT count(*) FROM t").fetchall() == [(3,)]
+    connection.execute("RESET as_of")
+    connection.execute("RESTORE TABLE t TO ?", (before,))
+    assert connection.execute("SELECT count(*) FROM t").fetchall() == [(3,)]
+
+
+def test_definitions_take_parameters(connection: Connection) -> None:
+    connection.execute(
+        "CREATE TABLE r (d DATE PRIMARY KEY, v INT DEFAULT ?) "
+        "PARTITION BY RANGE (d) (PARTITION ? <= VALUES < ?)",
+        (7, dt.date(2024, 1, 1), "2024-02-01"),
+    )
+    connection.execute("ALTER TABLE r ADD COLUMN w STRING DEFAULT :w", {"w": "it's"})
+    add = "ALTER TABLE r ADD RANGE PARTITION ? <= VALUES < ?"
+    connection.execute(add, (dt.date(2024, 2, 1), dt.date(2024, 3, 1)))
+    connection.execute("INSERT INTO r (d) VALUES ('2024-02-05')")
+    assert connection.execute("SELECT v, w FROM r").fetchall() == [(7, "it's")]
+    query = "CREATE TABLE c PRIMARY KEY (a) AS SELECT k + ? AS a, ? AS b FROM t WHERE v IN (?)"
+    connection.execute(query, (10, "x", ["a", "b"]))
+    assert connection.execute("FROM c ORDER BY a").fetchall() == [(11, "x"), (12, "x")]
+
+
+@pytest.mark.parametrize(
+    ("statement", "parameters", "sqlstate"),
+    [
+        ("SELECT * FROM t AS OF ?", (), "0A000"),
+        ("SELECT * FROM t AS OF ?", ("nope",), "22018"),
+        ("SELECT k FROM t WHERE k IN (?)", ([object()],), "07006"),
+        ("SELECT k FROM t WHERE k IN (?)", ([1], [2]), "07001"),
+        ("CREATE TABLE c (k INT PRIMARY KEY, v INT DEFAULT ?)", (1, 2), "07001"),
+        ("CREATE TABLE c (k INT PRIMARY KEY, v INT DEFAULT ?)", ("x",), "22018"),
+        ("CREATE VIEW w AS SELECT * FROM t WHERE k IN (?)", ([1],), "0A000"),
+        ("PREPARE p AS SELECT * FROM t AS OF $1", (), "0A000"),
+        ("SELECT * FROM t WHERE k IN (?) AND v = :v", ([1],), "07001"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    connection: Connection, statement: str, parameters: tuple[object, ...], sqlstate: str
+) -> None:
+    with pytest.raises(pykudu_sql.Error) as failed:
+        connection.execute(statement, parameters)
+    assert failed.value.sqlstate == sqlstate
+    assert connection.execute("SELECT count(*) FROM t").fetchall() == [(3,)]
