@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,14 @@ def store_resources(env: Env, path: str, options: StoreOptions) -> StoreResource
     budget = MemoryBudget(shares)
     budget.measure_with(Holder.BLOCK_CACHE, lambda: cache.used)
     return StoreResources(env, env.resolve(path), options, cache, budget, pool)
+
+
+@cache
+def _transaction_class() -> "type[Transaction]":
+    """Loaded late: reading and writing rows is much code, which `SELECT 1` and SHOW do without."""
+    from pykudu_sql.storage.transaction.transaction import Transaction
+
+    return Transaction
 
 
 class OpenStore(ABC):
@@ -166,9 +175,6 @@ class OpenStore(ABC):
         known, since the disk refused a commit and refused to take it back. Transactions that began
         before go on reading.
         """
-        # Reading and writing rows is much code, which `SELECT 1` and SHOW do without.
-        from pykudu_sql.storage.transaction.transaction import Transaction
-
         self._process.check()
         if self._closed:
             raise InterfaceError(f"database '{self.path}' is closed")
@@ -178,7 +184,8 @@ class OpenStore(ABC):
         if services.committer.mvcc.bound < changed:
             # A table is in the catalog a moment before its rows are visible.
             services.committer.wait_until_readable(changed)
-        return Transaction(services.transactions, services.history.snapshots.hold_newest())
+        new_transaction = _transaction_class()
+        return new_transaction(services.transactions, services.history.snapshots.hold_newest())
 
     def write_row(self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]) -> int:
         """Do one operation on one row as a commit of its own; see `RowWriter.write`."""

@@ -134,11 +134,15 @@ class DeltaTracker:
             column_ids: whose cells are wanted; changes from memory may name others too.
         """
         changes = [
-            file.outcome_of(ordinal, bound, column_ids, self.memory.types)
-            for file in self._files_for(bound)
+            change
+            for file in self.files
+            if file.is_needed(bound)
+            and (change := file.outcome_of(ordinal, bound, column_ids, self.memory.types))
         ]
-        changes += [store.outcome_of(ordinal, bound) for store in self.stores if len(store)]
-        return [change for change in changes if change is not None]
+        for store in self.stores:
+            if store.version and (change := store.outcome_of(ordinal, bound)):
+                changes.append(change)
+        return changes
 
     def changed_since(self, bound: SnapshotBound, rows: int) -> npt.NDArray[np.bool_] | None:
         """Rows with a commit at or after a bound, bool[rows]; None when there is none.

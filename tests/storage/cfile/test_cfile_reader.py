@@ -97,7 +97,7 @@ def test_only_the_blocks_touched_are_read(files: Any, column: Any) -> None:
 
 @pytest.mark.parametrize("encoding", ["PLAIN_ENCODING", "PREFIX_ENCODING"])
 @pytest.mark.parametrize("type_name", ["STRING", "BINARY"])
-def test_a_block_of_text_is_kept_once_many_of_its_cells_were_read(
+def test_a_block_of_text_is_kept_when_the_second_of_its_cells_is_read(
     files: Any, column: Any, type_name: str, encoding: str
 ) -> None:
     column_type = parse_type(type_name)
@@ -110,10 +110,8 @@ def test_a_block_of_text_is_kept_once_many_of_its_cells_were_read(
     expected = array_to_cells(values, column_type)
     starts = reader.zone_map.first_ordinals[:-1].tolist()
     assert len(starts) > 1
-    for place in range(3):
-        cells = [reader.cell(start + place) for start in starts]
-        assert cells == [expected[start + place] for start in starts]
-        assert cache.entries == 0
+    assert [reader.cell(start + 1) for start in starts] == [expected[s + 1] for s in starts]
+    assert cache.entries == 0
     for start in starts:
         reader.cell(start)
     assert cache.entries == len(starts)
