@@ -284,7 +284,7 @@ class Session:
                 self._statements.popitem(last=False)
         return prepared
 
-    def _context(self, given: GivenValues | None) -> PlanContext:
+    def _context(self, given: GivenValues | None = None) -> PlanContext:
         settings = self._state.settings
         as_of = None if settings.as_of is None else bound_at(settings.as_of)
         return PlanContext(
