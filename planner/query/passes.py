@@ -25,6 +25,7 @@ from pykudu_sql.planner.pushdown.transitive import with_equalities
 from pykudu_sql.planner.query.compared_parameters import assigned_parameters, compared_parameters
 from pykudu_sql.planner.query.compared_texts import read_compared_texts
 from pykudu_sql.planner.query.computed_parameters import computed_numbers
+from pykudu_sql.planner.query.decimal_texts import WRITING, write_zeros
 from pykudu_sql.planner.query.exact_decimals import (
     COMPARING,
     COMPARISONS,
@@ -103,6 +104,9 @@ def _derive_types(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
         for cte in clause.expressions if clause.recursive else ():
             check_recursive(cte, types)
     if read_texts_as_moments(nodes.all(*OF_MOMENTS), types):
+        query = query.with_tree(query.tree)
+        nodes = query.nodes
+    if query.has_decimals() and write_zeros(nodes.all(*WRITING), types):
         query = query.with_tree(query.tree)
         nodes = query.nodes
     check_compared(nodes.all(*COMPARING), types)

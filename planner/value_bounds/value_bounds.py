@@ -68,6 +68,7 @@ _SHALLOW_BYTES = 1_000
 # By name, the arguments whose JSON may be nested too deeply for the engine.
 _DEEP = {
     "json_contains": (1, 2), "json_merge_patch": (1, 2, 3, 4), "json_pretty": (1,),
+    "json_structure": (1,),
     "from_json": (1,), "json_transform": (1,),
 }  # fmt: skip
 # What functions are called that the parser has another name for.
