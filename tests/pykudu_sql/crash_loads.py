@@ -21,7 +21,7 @@ import pyarrow as pa
 
 import pykudu_sql
 from pykudu_sql import Connection
-from pykudu_sql.executor.writing import row_stream
+from pykudu_sql.executor.writing import chunked_rows
 from tests.storage.crash_mixed import killed, orphans
 from tests.storage.crash_rounds import drain, in_child
 
@@ -35,7 +35,7 @@ Work = Callable[[Connection, int, Tell], None]
 
 def connect(path: str) -> Connection:
     """A connection whose scans are streams and whose loads have many chunks."""
-    row_stream.CHUNK_BYTES = CHUNK_BYTES
+    chunked_rows.CHUNK_BYTES = CHUNK_BYTES
     connection = pykudu_sql.connect(path, autocommit=True, threads=2, flush_bytes=1 << 16)
     connection.execute("SET scan_memory_bytes = 1024")
     return connection

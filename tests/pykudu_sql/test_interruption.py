@@ -18,7 +18,7 @@ import pykudu_sql
 from pykudu_sql.engine import duckdb_engine
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.reading.scans import StreamedScan
-from pykudu_sql.executor.writing import row_stream
+from pykudu_sql.executor.writing import chunked_rows
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.errors import InvalidValueError, QueryCancelledError
 from pykudu_sql.storage.maintenance.manager import MaintenanceManager
@@ -350,7 +350,7 @@ def test_what_an_engine_reads_ahead_is_not_about_the_statement_that_runs_then(
 def test_a_large_update_that_waits_for_maintenance_of_its_table_ends_at_its_timeout(
     connection: pykudu_sql.Connection, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:
-    monkeypatch.setattr(row_stream, "CHANGE_BYTES", 50_000)
+    monkeypatch.setattr(chunked_rows, "CHANGE_BYTES", 50_000)
     (tablet,) = connection._session.database.store.tablets.values()
     if end != "by itself":
         connection.execute("begin")

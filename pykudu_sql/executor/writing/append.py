@@ -16,18 +16,18 @@ import pyarrow as pa
 
 from pykudu_sql.error_boundary import check_text
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writing.collecting import faults, reported, row_error
-from pykudu_sql.executor.writing.column_values import array_of
-from pykudu_sql.executor.writing.copy_from import copy_files
-from pykudu_sql.executor.writing.frames import columns_of_rows, opened
-from pykudu_sql.executor.writing.row_stream import (
+from pykudu_sql.executor.writing.chunked_rows import (
     ArrowColumns,
-    RowStream,
+    ChunkedRows,
     chunk_bytes,
     reader_rows,
     write_columns,
     write_rows,
 )
+from pykudu_sql.executor.writing.collecting import faults, reported, row_error
+from pykudu_sql.executor.writing.column_values import array_of
+from pykudu_sql.executor.writing.copy_from import copy_files
+from pykudu_sql.executor.writing.frames import columns_of_rows, opened
 from pykudu_sql.executor.writing.writes import mode_of, written
 from pykudu_sql.files.file_access import FileAccess
 from pykudu_sql.planner.plan.context import check_writable
@@ -153,7 +153,7 @@ def _is_pandas(data: object) -> bool:
 
 
 def _append_stream(
-    state: SessionState, table: TableInfo, kind: RowOpKind, rows: RowStream
+    state: SessionState, table: TableInfo, kind: RowOpKind, rows: ChunkedRows
 ) -> Outcome:
     """Do an operation on rows, which are read while they are written."""
     mode = mode_of(state)

@@ -15,15 +15,15 @@ from functools import partial
 import pyarrow as pa
 
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writing.collecting import faults, first_fault, row_error
-from pykudu_sql.executor.writing.copy_options import access_of, kind_of
-from pykudu_sql.executor.writing.file_rows import UnfitRow, fitting_rows, open_rows
-from pykudu_sql.executor.writing.row_stream import (
+from pykudu_sql.executor.writing.chunked_rows import (
     ArrowColumns,
     chunk_bytes,
     file_rows,
     write_rows,
 )
+from pykudu_sql.executor.writing.collecting import faults, first_fault, row_error
+from pykudu_sql.executor.writing.copy_options import access_of, kind_of
+from pykudu_sql.executor.writing.file_rows import UnfitRow, fitting_rows, open_rows
 from pykudu_sql.executor.writing.writes import mode_of, written
 from pykudu_sql.files.file_access import FileAccess, PermittedFile
 from pykudu_sql.files.formats import FileKind

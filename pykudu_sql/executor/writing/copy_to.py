@@ -5,8 +5,8 @@ from contextlib import closing
 from pathlib import Path
 
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writing.chunked_rows import exported_rows
 from pykudu_sql.executor.writing.copy_options import access_of, kind_of
-from pykudu_sql.executor.writing.row_stream import exported_rows
 from pykudu_sql.files.appearing import appearing
 from pykudu_sql.files.row_writers import row_writer
 from pykudu_sql.planner.plan.copy_plans import CopyTo

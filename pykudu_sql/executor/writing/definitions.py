@@ -8,9 +8,9 @@ from contextlib import closing
 import pyarrow as pa
 
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writing.row_stream import (
+from pykudu_sql.executor.writing.chunked_rows import (
     ArrowColumns,
-    RowStream,
+    ChunkedRows,
     query_rows,
     write_rows,
 )
@@ -71,7 +71,7 @@ def _created(state: SessionState, plan: CreateTable) -> str:
     return " ".join((done, *plan.notes))
 
 
-def _create_as(state: SessionState, plan: CreateTable, rows: RowStream) -> Outcome:
+def _create_as(state: SessionState, plan: CreateTable, rows: ChunkedRows) -> Outcome:
     """Create a table with all rows of its query, the first of which are there."""
     table, done = _new_table(plan), _created(state, plan)
     ids = [column.id for column in table.schema.visible_columns]

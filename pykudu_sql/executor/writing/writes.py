@@ -12,18 +12,18 @@ import pyarrow as pa
 
 from pykudu_sql.executor.reading.queries import answer, compute
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writing.collecting import faults, is_row_error, reported, row_error
-from pykudu_sql.executor.writing.column_values import array_of
-from pykudu_sql.executor.writing.engine_values import storable
-from pykudu_sql.executor.writing.row_stream import (
+from pykudu_sql.executor.writing.chunked_rows import (
     MOST_IN_MEMORY,
     ArrowColumns,
-    RowStream,
+    ChunkedRows,
     change_rows,
     query_rows,
     write_columns,
     write_rows,
 )
+from pykudu_sql.executor.writing.collecting import faults, is_row_error, reported, row_error
+from pykudu_sql.executor.writing.column_values import array_of
+from pykudu_sql.executor.writing.engine_values import storable
 from pykudu_sql.planner.plan.comparison import InexactKeyError
 from pykudu_sql.planner.plan.plan import (
     DeleteQuery,
@@ -354,7 +354,7 @@ def _write_at(
     transaction: Transaction,
     plan: UpdateQuery | DeleteQuery,
     kind: RowOpKind,
-    rows: RowStream,
+    rows: ChunkedRows,
 ) -> RowResults:
     """Write to the rows whose addresses a query gives."""
     ids = () if isinstance(plan, DeleteQuery) else plan.column_ids

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.database import open_database
+from pykudu_sql.executor.writing.chunked_rows import chunk_bytes
 from pykudu_sql.executor.writing.collecting import collect_columns, faults, key_of
 from pykudu_sql.executor.writing.file_rows import (
     TORN,
@@ -25,7 +26,6 @@ from pykudu_sql.executor.writing.file_rows import (
     json_row,
     open_rows,
 )
-from pykudu_sql.executor.writing.row_stream import chunk_bytes
 from pykudu_sql.files.appearing import appearing
 from pykudu_sql.files.inferred_table import infer_columns
 from pykudu_sql.jobs.in_process.found_rejects import FoundReject, FoundRejects

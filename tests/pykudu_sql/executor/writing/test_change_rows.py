@@ -8,7 +8,7 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql import Connection
-from pykudu_sql.executor.writing import row_stream
+from pykudu_sql.executor.writing import chunked_rows
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 ROWS = 3000
@@ -79,7 +79,7 @@ def test_a_statement_in_chunks_does_what_it_does_in_one_batch(
     expected = rows_of(connection)
     connection.execute("ROLLBACK")
     assert chunks == []
-    monkeypatch.setattr(row_stream, "CHANGE_BYTES", 100)
+    monkeypatch.setattr(chunked_rows, "CHANGE_BYTES", 100)
     if in_transaction:
         connection.execute("BEGIN")
     assert connection.execute(statement).rowcount == count
@@ -95,7 +95,7 @@ def test_a_statement_in_chunks_does_what_it_does_in_one_batch(
 def test_a_value_that_does_not_fit_ends_the_statement_and_nothing_is_changed(
     connection: Connection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(row_stream, "CHANGE_BYTES", 100)
+    monkeypatch.setattr(chunked_rows, "CHANGE_BYTES", 100)
     before = rows_of(connection)
     with pytest.raises(pykudu_sql.DataError):
         connection.execute("UPDATE t SET n = CASE WHEN k = 2999 THEN 1 << 40 ELSE 1 END")
@@ -112,7 +112,7 @@ def test_a_value_that_does_not_fit_ends_the_statement_and_nothing_is_changed(
 def test_of_two_transactions_that_change_a_row_the_second_is_refused(
     connection: Connection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(row_stream, "CHANGE_BYTES", 100)
+    monkeypatch.setattr(chunked_rows, "CHANGE_BYTES", 100)
     with pykudu_sql.connect(tmp_path / "my.db") as other:
         other.execute("UPDATE t SET n = 1")
         connection.execute("UPDATE t SET n = 2 WHERE k = 17")
@@ -126,7 +126,7 @@ def test_of_two_transactions_that_change_a_row_the_second_is_refused(
 def test_earlier_moments_and_the_changes_since_show_a_statement_in_chunks_as_one_commit(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row_stream, "CHANGE_BYTES", 100)
+    monkeypatch.setattr(chunked_rows, "CHANGE_BYTES", 100)
     connection.execute("CREATE SNAPSHOT before")
     before = rows_of(connection)
     connection.execute("UPDATE t SET n = 100 WHERE k >= 0")
@@ -146,7 +146,7 @@ def test_many_rows_in_memory_get_files_before_a_statement_in_chunks(
     count = connection.execute(statement).rowcount
     expected = rows_of(connection)
     connection.execute("ROLLBACK")
-    monkeypatch.setattr(row_stream, "CHANGE_BYTES", 100)
+    monkeypatch.setattr(chunked_rows, "CHANGE_BYTES", 100)
     if in_transaction:
         connection.execute("BEGIN")
         connection.execute("UPDATE t SET word = 'own' WHERE k = 5001")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import pykudu_sql
 from pykudu_sql import Connection
-from pykudu_sql.executor.writing import copy_from, row_stream
+from pykudu_sql.executor.writing import chunked_rows, copy_from
 from pykudu_sql.executor.writing.collecting import faults, first_fault
 from pykudu_sql.files import csv_rows, json_rows
 from pykudu_sql.storage.errors import DataError, Error
@@ -229,7 +229,7 @@ def test_files_with_other_columns_are_refused(connection: Connection, tmp_path: 
 def test_more_rows_than_a_chunk_go_in_as_one_commit(
     connection: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row_stream, "CHUNK_BYTES", 1000)
+    monkeypatch.setattr(chunked_rows, "CHUNK_BYTES", 1000)
     monkeypatch.setattr(csv_rows, "BLOCK_BYTES", 500)
     lines = [f"{k},w{k}" for k in range(1000)]
     (tmp_path / "x.csv").write_text("\n".join(["k,word", *lines]))

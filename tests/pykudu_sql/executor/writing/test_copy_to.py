@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import pykudu_sql
 from pykudu_sql import Connection
-from pykudu_sql.executor.writing import copy_options, copy_to, row_stream
+from pykudu_sql.executor.writing import chunked_rows, copy_options, copy_to
 from pykudu_sql.files import row_writers
 from pykudu_sql.storage.errors import Error
 
@@ -142,7 +142,7 @@ def test_a_failed_copy_leaves_what_was_there(connection: Connection, tmp_path: P
 def test_a_late_failure_leaves_nothing(
     connection: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row_stream, "EXPORT_BYTES", 1000)
+    monkeypatch.setattr(chunked_rows, "EXPORT_BYTES", 1000)
     query = (
         "SELECT CASE WHEN i = 499999 THEN CAST('x' || i AS INT) ELSE i END FROM range(500000) r(i)"
     )

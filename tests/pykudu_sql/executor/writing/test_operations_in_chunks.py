@@ -10,7 +10,7 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql import Connection
-from pykudu_sql.executor.writing import row_stream
+from pykudu_sql.executor.writing import chunked_rows
 from pykudu_sql.storage.transaction import bulk_operations, filed_changes
 
 ROWS = 240
@@ -21,7 +21,7 @@ WHERE_NEW_ROWS_GO = {"rowsets": 0, "memory": 1 << 30}
 
 @pytest.fixture
 def connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Connection]:
-    monkeypatch.setattr(row_stream, "CHUNK_BYTES", 1024)
+    monkeypatch.setattr(chunked_rows, "CHUNK_BYTES", 1024)
     with pykudu_sql.connect(tmp_path / "my.db", autocommit=True, **OPTIONS) as opened:
         opened.execute(
             "CREATE TABLE t (k BIGINT PRIMARY KEY, word STRING, n INT) "

@@ -8,7 +8,7 @@ import pytest
 
 from pykudu_sql import Connection
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writing.row_stream import write_columns
+from pykudu_sql.executor.writing.chunked_rows import write_columns
 from pykudu_sql.executor.writing.writes import (
     insert_operations,
     mode_of,

@@ -10,8 +10,8 @@ import pytest
 import pykudu_sql
 from pykudu_sql import Connection
 from pykudu_sql.error_boundary import OwnErrors
-from pykudu_sql.executor.writing import row_stream
-from pykudu_sql.executor.writing.row_stream import chunk_bytes, reader_rows
+from pykudu_sql.executor.writing import chunked_rows
+from pykudu_sql.executor.writing.chunked_rows import chunk_bytes, reader_rows
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.memory_budget import MemoryBudget, MemoryShares
 from pykudu_sql.storage.common.rows.row_operation import RowOperations
@@ -23,7 +23,7 @@ BATCH = 100
 
 @pytest.fixture
 def connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Connection]:
-    monkeypatch.setattr(row_stream, "CHUNK_BYTES", 4096)
+    monkeypatch.setattr(chunked_rows, "CHUNK_BYTES", 4096)
     with pykudu_sql.connect(tmp_path / "my.db", autocommit=True) as opened:
         opened.execute("CREATE TABLE t (k BIGINT PRIMARY KEY, word STRING DEFAULT 'new', n INT)")
         yield opened
@@ -345,7 +345,7 @@ def test_a_table_made_from_a_query_is_nowhere_until_all_its_rows_are_there(
         return insert(self, table, watching())
 
     monkeypatch.setattr(Transaction, "insert", watched)
-    monkeypatch.setattr(row_stream, "CHUNK_BYTES", 256)
+    monkeypatch.setattr(chunked_rows, "CHUNK_BYTES", 256)
     connection.execute("CREATE TABLE c PRIMARY KEY (k) AS SELECT k, word || 'x' AS w FROM t")
     assert len(seen) >= 1
     assert {len(tables) for tables in seen} == {1}

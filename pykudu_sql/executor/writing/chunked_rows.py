@@ -39,7 +39,7 @@ ReadBatch = Callable[[], pa.RecordBatch | None]
 
 
 @dataclass(slots=True)
-class RowStream:
+class ChunkedRows:
     """Rows of one statement. Used by one thread.
 
     Attributes:
@@ -104,7 +104,7 @@ def chunk_bytes(budget: MemoryBudget) -> int:
     return min(CHUNK_BYTES, max(budget.free // 4, _LEAST_BYTES))
 
 
-def reader_rows(reader: pa.RecordBatchReader, most: int, own_errors: OwnErrors) -> RowStream:
+def reader_rows(reader: pa.RecordBatchReader, most: int, own_errors: OwnErrors) -> ChunkedRows:
     """The rows of an Arrow reader.
 
     Args:
@@ -117,20 +117,20 @@ def reader_rows(reader: pa.RecordBatchReader, most: int, own_errors: OwnErrors) 
         with own_errors.program_code():
             return next(reader, None)
 
-    return RowStream(reader.schema, *_read_chunk(read, most), read, most)
+    return ChunkedRows(reader.schema, *_read_chunk(read, most), read, most)
 
 
-def file_rows(schema: pa.Schema, read: ReadBatch, most: int) -> RowStream:
+def file_rows(schema: pa.Schema, read: ReadBatch, most: int) -> ChunkedRows:
     """The rows of files that somebody else closes.
 
     `schema`: of the batches; `read`: the next batch, None at the end; `most`: bytes of a chunk.
     """
-    return RowStream(schema, *_read_chunk(read, most), read, most)
+    return ChunkedRows(schema, *_read_chunk(read, most), read, most)
 
 
 def query_rows(
     state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
-) -> RowStream:
+) -> ChunkedRows:
     """The rows of a query, ready to be stored; all in memory where Spark computes them.
 
     Raises Error: see `answer`.
@@ -140,7 +140,7 @@ def query_rows(
 
 def exported_rows(
     state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
-) -> RowStream:
+) -> ChunkedRows:
     """The same in chunks of fewer rows, to be written to a file."""
     return _answered(state, query, parameters, transaction, EXPORT_BYTES)
 
@@ -151,18 +151,18 @@ def _answered(
     parameters: ParameterValues,
     transaction: Transaction,
     most: int,
-) -> RowStream:
+) -> ChunkedRows:
     if state.settings.engine != EMBEDDED:
         held = answer(state, query, parameters, transaction)
         batches = held.table.to_batches()
-        return RowStream(held.table.schema, batches, True, lambda: None, 0, types=held.types)
+        return ChunkedRows(held.table.schema, batches, True, lambda: None, 0, types=held.types)
     size = min(most, chunk_bytes(state.store.budget))
     return _streamed(state, query, parameters, transaction, size)
 
 
 def change_rows(
     state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
-) -> RowStream:
+) -> ChunkedRows:
     """The rows of a query that names rows by their addresses, ready to be stored.
 
     Raises Error: see `compute`.
@@ -177,10 +177,10 @@ def _streamed(
     parameters: ParameterValues,
     transaction: Transaction,
     size: int,
-) -> RowStream:
+) -> ChunkedRows:
     stream = query_stream(state, query, parameters, transaction, size)
     first = (stream.schema, stream.batches, stream.is_all)
-    return RowStream(*first, stream.read, size, stream.close, stream.types)
+    return ChunkedRows(*first, stream.read, size, stream.close, stream.types)
 
 
 def write_rows(
@@ -188,7 +188,7 @@ def write_rows(
     transaction: Transaction,
     table: TableInfo,
     kind: RowOpKind,
-    rows: RowStream,
+    rows: ChunkedRows,
     columns_of: Callable[[pa.Table], ArrowColumns],
 ) -> RowResults:
     """Do an operation on the rows of a stream, each chunk when it is read.
@@ -198,7 +198,7 @@ def write_rows(
         columns_of: columns of a chunk, of any Arrow type, by the ids of those that they fill.
 
     Raises DataError, IntegrityError: a value or a row does not fit; SerializationError: see
-    `RowStream`; or what reading raises; the transaction must go back to where it was.
+    `ChunkedRows`; or what reading raises; the transaction must go back to where it was.
     """
     chunks = map(columns_of, rows.chunks())
     if rows.is_all:
