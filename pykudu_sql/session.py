@@ -7,7 +7,7 @@ very ones it was planned under. A lock spans each statement, so threads may shar
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -389,6 +389,14 @@ class Session:
         with self._state.lock:
             self._check_open()
             self._transactions.rollback()
+
+    def signatures(self) -> Mapping[str, tuple[str, ...]]:
+        """The arguments of each function in each of its forms, by its name."""
+        from pykudu_sql.executor.inspection.signatures import signatures
+
+        with self._state.lock:
+            self._check_open()
+            return signatures(self._state)
 
     def progress(self) -> ProgressReport | None:
         """How far the statement is that runs, or ran last; None where nothing was counted.

@@ -1,6 +1,6 @@
 """The names for kinds of completion, from the open database, for prompt_toolkit."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
@@ -11,6 +11,8 @@ from pykudu_sql.settings import SETTINGS
 from pykudu_sql.shell.commands.registry import COMMANDS
 from pykudu_sql.shell.editing.completion import Completion as Wanted
 from pykudu_sql.shell.editing.completion import Suggest, complete
+from pykudu_sql.shell.editing.join_conditions import join_conditions
+from pykudu_sql.shell.editing.open_call import open_call
 from pykudu_sql.shell.editing.tokens import FUNCTIONS, KEYWORDS, TYPES
 from pykudu_sql.shell.output.display import escape
 from pykudu_sql.shell.settings import FORMATS
@@ -29,6 +31,7 @@ class ShellCompleter(Completer):
         self._session = session
         self._paths = PathCompleter(expanduser=True)
         self._known_functions: tuple[str, ...] = ()
+        self._known_signatures: Mapping[str, tuple[str, ...]] | None = None
 
     def get_completions(
         self, document: Document, complete_event: CompleteEvent
@@ -74,6 +77,10 @@ class ShellCompleter(Completer):
                 yield from map(_as_written, wanted.columns)
                 yield from map(_as_written, self._columns(wanted.tables))
                 yield from wanted.names
+            case Suggest.JOINS:
+                yield from self._joins(wanted.joined)
+            case Suggest.NEXT:
+                yield from map(fold, wanted.next)
             case Suggest.STATEMENTS:
                 yield from map(fold, offered_statements())
             case Suggest.SHOWN:
@@ -125,6 +132,30 @@ class ShellCompleter(Completer):
                 *(n for n in names if n not in FUNCTIONS),
             )
         return self._known_functions
+
+    def _joins(self, joined: Sequence[tuple[str, str]]) -> Iterator[str]:
+        columns: dict[str, list[str]] = {}
+        keys: dict[str, list[str]] = {}
+        connection = self._session.connection
+        for _, table in joined:
+            try:
+                columns[table] = connection.list_columns(table)
+                keys[table] = connection.list_keys(table)
+            except pykudu_sql.Error:
+                continue
+        yield from join_conditions(joined[-1], joined[:-1], columns, keys)
+
+    def signature(self, document: Document) -> tuple[str, ...]:
+        """What the function takes whose argument is being typed, a text for each form."""
+        call = open_call(document.text, document.cursor_position)
+        if call is None:
+            return ()
+        if self._known_signatures is None:
+            try:
+                self._known_signatures = self._session.connection.list_signatures()
+            except pykudu_sql.Error:
+                return ()
+        return tuple(f"{call.name}({form})" for form in self._known_signatures.get(call.name, ()))
 
     def _columns(self, tables: Iterable[str]) -> Iterator[str]:
         for table in tables:

@@ -52,13 +52,14 @@ class Repl:
         keeps_history = session.settings.history and not session.safe
         history = open_history(history_path()) if keeps_history else InMemoryHistory()
         colours = ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else None
+        completer = ShellCompleter(session)
         self._prompt: PromptSession[str] = PromptSession(
             message=self._message,
             prompt_continuation=self._continuation,
             multiline=True,
             lexer=SqlLexer(),
             style=STYLE,
-            completer=ShellCompleter(session),
+            completer=completer,
             complete_while_typing=True,
             reserve_space_for_menu=PROMPT_LINES,
             auto_suggest=AutoSuggestFromHistory(),
@@ -69,6 +70,13 @@ class Repl:
             # Results may be redirected; the prompt still belongs on the terminal.
             output=create_output(always_prefer_tty=True),
         )
+
+        def show_signature(buffer: Buffer) -> None:
+            forms = completer.signature(buffer.document)
+            self._prompt.bottom_toolbar = escape("   ".join(forms)) if forms else None
+
+        self._prompt.default_buffer.on_text_changed += show_signature
+        self._prompt.default_buffer.on_cursor_position_changed += show_signature
         session.is_interactive = True
         session.typed = lambda: list(reversed(list(history.load_history_strings())))
 
@@ -90,6 +98,7 @@ class Repl:
             try:
                 self._moment = self._session.moment()
                 default, self._session.prefill = self._session.prefill, ""
+                self._prompt.bottom_toolbar = None
                 text = self._prompt.prompt(default=default)
             except KeyboardInterrupt:
                 continue

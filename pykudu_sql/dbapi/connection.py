@@ -264,6 +264,23 @@ class Connection:
         return sorted(SYSTEM_TABLES)
 
     @guarded
+    def list_signatures(self) -> Mapping[str, tuple[str, ...]]:
+        """What functions take, by their names: names of arguments, or how many, for each form."""
+        return self._session.signatures()
+
+    @guarded
+    def list_keys(self, table: str) -> list[str]:
+        """Names of the columns of a table's primary key, in order.
+
+        `table`: as for `list_columns`. Raises UndefinedTableError: no such table.
+        """
+        from pykudu_sql.storage.catalog.system_catalog import readable_table
+
+        check_text(table, "the name of a table")
+        schema = readable_table(self._session.catalog, table).schema
+        return [column.name for column in schema.key_columns]
+
+    @guarded
     def list_columns(self, table: str) -> list[str]:
         """Names of a table's columns, in order.
 

@@ -37,6 +37,12 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation, Statement
 
 MAX_STATEMENTS = 256
+# Arguments without a name are `col0`, `col1`, .. there.
+_SIGNATURES = r"""
+SELECT DISTINCT lower(function_name), parameters FROM duckdb_functions()
+WHERE len(list_filter(parameters, lambda p: regexp_matches(p, '^(col\d+|)$'))) = 0
+ORDER BY ALL
+"""
 STREAM_ROWS = 65_536
 HELD_ROWS = 2_048
 _MOST_DIGITS = 38  # of a decimal
@@ -124,6 +130,15 @@ class DuckDBEngine:
             return EngineStream(
                 reader.schema, types, batches, is_all, read, partial(self._give_up, working)
             )
+
+    def signatures(self) -> Sequence[tuple[str, tuple[str, ...]]]:
+        """See StreamingEngine."""
+        with self._lock:
+            cursor, working = self._take()
+            with self._failing(working), self._interruptible(cursor):
+                rows = cursor.execute(_SIGNATURES).fetchall()
+                self._give_back(working, ())
+        return [(name, tuple(arguments)) for name, arguments in rows]
 
     def planned(
         self, sql: str, relations: Mapping[str, Relation], parameters: Sequence[Any]

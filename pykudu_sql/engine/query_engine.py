@@ -113,6 +113,9 @@ class StreamingEngine(QueryEngine[R], Protocol[R]):
             counter: counts the rows as they come.
         """
 
+    def signatures(self) -> Sequence[tuple[str, tuple[str, ...]]]:
+        """The functions it has and the names of their arguments, a line for each form."""
+
     def planned(
         self, sql: str, relations: Mapping[str, R], parameters: Sequence[Any]
     ) -> Operator | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pykudu_sql.shell.editing.derived_columns import derived_columns
+from pykudu_sql.shell.editing.next_words import next_words
 from pykudu_sql.shell.editing.tokens import KEYWORDS, Kind, Token, tokenize, words
 
 
@@ -26,6 +27,8 @@ class Suggest(StrEnum):
     TABLES = "tables"
     SYSTEM_TABLES = "system tables"
     COLUMNS = "columns"
+    JOINS = "join conditions"
+    NEXT = "words"
     COMMANDS = "commands"
     FORMATS = "formats"
     SWITCHES = "switches"
@@ -43,6 +46,8 @@ class Completion:
         names: aliases and names of common table expressions that may be written here.
         columns: columns of the subqueries that are named in the statement.
         setting: whose values are suggested.
+        joined: (alias, table) of what a join condition is about, the joined table last.
+        next: the words that may come.
     """
 
     kinds: tuple[Suggest, ...]
@@ -51,6 +56,8 @@ class Completion:
     names: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     setting: str = ""
+    joined: tuple[tuple[str, str], ...] = ()
+    next: tuple[str, ...] = ()
 
 
 NOTHING = Completion(())
@@ -194,6 +201,8 @@ def _complete_sql(past: Sequence[Token], statement: Sequence[Token], prefix: str
         return Completion((Suggest.COLUMNS,), prefix, owners or (owner,), columns=named)
     if previous.word == "SNAPSHOT" and past[0].word != "CREATE":
         return Completion((Suggest.SNAPSHOTS,), prefix)
+    if following := next_words(past):
+        return Completion((Suggest.NEXT,), prefix, next=following)
     if _expects_table(past):
         return Completion((Suggest.TABLES,), prefix, names=expressions)
     if previous.word in _BEFORE_COLUMN or _in_column_list(past):
@@ -201,12 +210,20 @@ def _complete_sql(past: Sequence[Token], statement: Sequence[Token], prefix: str
     if _expects_type(past):
         return Completion((Suggest.TYPES,), prefix)
     if previous.word in _BEFORE_EXPRESSION or _is_operator(previous):
-        aliases = tuple(alias for alias, table in relations if alias != table)
+        if previous.word == "ON" and len(joined := tuple(_relations(past))) > 1:
+            return Completion(
+                (Suggest.JOINS, *_EXPRESSION), prefix, tables, _aliases(relations), joined=joined
+            )
+        aliases = _aliases(relations)
         # A subquery's own columns are those of its FROM; outside they are those it names.
         read = [name for name in derived if name in tables or name not in expressions]
         columns = tuple(dict.fromkeys(c for name in read for c in derived[name]))
         return Completion(_EXPRESSION, prefix, tables, aliases, columns)
     return Completion((Suggest.KEYWORDS,), prefix)
+
+
+def _aliases(relations: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    return tuple(alias for alias, table in relations if alias != table)
 
 
 def _is_operator(token: Token) -> bool:

@@ -50,7 +50,7 @@ def at_mark(text: str) -> Completion:
         ("select * from a where |", EXPRESSION, ""),
         ("select * from a where x = |", EXPRESSION, ""),
         ("select * from a where x in (|", EXPRESSION, ""),
-        ("select * from a join b on |", EXPRESSION, ""),
+        ("select * from a join b on |", (Suggest.JOINS, *EXPRESSION), ""),
         ("select * from a order by x, |", EXPRESSION, ""),
         ("select * from a where x in (select y from |", (S.TABLES,), ""),
         ("select f(a, |) from t", EXPRESSION, ""),

@@ -1,0 +1,46 @@
+"""Conditions of a join by the names of columns: a pure function of the tables' columns."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+# (what a table is called in the statement, its name)
+Named = tuple[str, str]
+
+
+def join_conditions(
+    joined: Named,
+    before: Sequence[Named],
+    columns: Mapping[str, Sequence[str]],
+    keys: Mapping[str, Sequence[str]],
+) -> Iterator[str]:
+    """Conditions that join a table with those before it, the likeliest first.
+
+    First columns of one name of which one is a key, and `customer_id` beside the key `id` of
+    `customers`; then other columns of one name.
+
+    Args:
+        joined, before: the tables.
+        columns, keys: of tables, by name.
+    """
+    alias, table = joined
+    likely: list[str] = []
+    others: list[str] = []
+    for other_alias, other in before:
+        for column in columns.get(other, ()):
+            for own in columns.get(table, ()):
+                condition = f"{other_alias}.{column} = {alias}.{own}"
+                is_key = column in keys.get(other, ()) or own in keys.get(table, ())
+                if column == own:
+                    (likely if is_key else others).append(condition)
+                elif _refers(column, table, own, keys) or _refers(own, other, column, keys):
+                    likely.append(condition)
+    yield from likely
+    yield from others
+
+
+def _refers(column: str, table: str, key: str, keys: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a column names the only key of a table, as `customer_id` does `customers.id`."""
+    if tuple(keys.get(table, ())) != (key,):
+        return False
+    name = table.rpartition(".")[2].lower()
+    singular = name[:-1] if name.endswith("s") else name
+    return column.lower() in (f"{singular}_{key}".lower(), f"{name}_{key}".lower())

@@ -1,0 +1,50 @@
+"""The few words that may come at a place of a definition: a pure function of its tokens."""
+
+from collections.abc import Mapping, Sequence
+
+from pykudu_sql.shell.editing.tokens import Token
+
+# What comes behind the last words of a statement, the longest match first; the statement's own
+# first word stands before a colon where it matters.
+_NEXT: Mapping[str, tuple[str, ...]] = {
+    "PARTITION BY": ("HASH", "RANGE"),
+    "CREATE: PARTITION": ("BY", "VALUES", "VALUE"),
+    "RANGE PARTITION": ("VALUES", "VALUE"),
+    "ADD PARTITION": ("VALUES", "VALUE"),
+    "ALTER: ADD": ("COLUMN", "RANGE PARTITION"),
+    "ALTER: DROP": ("COLUMN", "RANGE PARTITION"),
+    "ALTER: ADD RANGE": ("PARTITION",),
+    "ALTER: DROP RANGE": ("PARTITION",),
+    "CREATE: PRIMARY": ("KEY",),
+    "PARTITION VALUE": ("=",),
+}
+_BEHIND_BRACKETS: Mapping[str, tuple[str, ...]] = {
+    "HASH": ("PARTITIONS",),
+    "RANGE": ("(PARTITION VALUES",),
+}
+_MOST_WORDS = 3
+
+
+def next_words(past: Sequence[Token]) -> tuple[str, ...]:
+    """The words that may come behind these tokens; empty where this is no such place."""
+    words = [token.word or token.text for token in past]
+    if words[:1] not in (["CREATE"], ["ALTER"]):
+        return ()
+    if words[-1] == ")":
+        return _BEHIND_BRACKETS.get(_before_brackets(words), ()) if "BY" in words else ()
+    for count in range(_MOST_WORDS, 0, -1):
+        ending = " ".join(words[-count:])
+        for key in (f"{words[0]}: {ending}", ending):
+            if key in _NEXT and len(words) > count:
+                return _NEXT[key]
+    return ()
+
+
+def _before_brackets(words: Sequence[str]) -> str:
+    """The word before the brackets that the last token closes."""
+    depth = 0
+    for i in range(len(words) - 1, 0, -1):
+        depth += (words[i] == ")") - (words[i] == "(")
+        if depth == 0:
+            return words[i - 1]
+    return ""
