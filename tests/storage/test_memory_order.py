@@ -15,6 +15,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import Comparison, Op,
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, ScanSpec
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.local_env import LocalEnv
@@ -159,3 +160,35 @@ def test_a_range_of_keys_in_memory_reads_none_of_the_other_rows(store: Store) ->
     stats = ScanStats()
     assert len(store.begin().table_scan(table, ScanSpec((0,), elsewhere), stats=stats)) == 0
     assert (stats.rows_scanned, stats.rowsets_pruned) == (0, stats.rowsets)
+
+
+def test_text_that_came_in_codes_is_flushed_with_its_history(store: Store) -> None:
+    schema = create_schema(
+        [ColumnSchema(0, "k", DataType(Kind.INT64)), ColumnSchema(0, "w", DataType(Kind.STRING))],
+        ["k"],
+    )
+    store.create_table("words", schema, PartitionSchema(()))
+    table = store.catalog.table("words")
+    keys = pa.array(range(99, -1, -1), pa.int64())
+    words = pa.array(["a", "b", "c", None] * 25).dictionary_encode()
+    for kind, columns in (
+        (RowOpKind.INSERT, {0: keys, 1: words}),
+        (RowOpKind.UPDATE, {0: keys.slice(50), 1: pa.array(["new"] * 50)}),
+        (RowOpKind.DELETE, {0: keys.slice(7, 1)}),
+    ):
+        txn = store.begin()
+        txn.write(table, RowOperations(kind, columns, len(columns[0])))
+        txn.commit(durable=False)
+        if kind is RowOpKind.INSERT:
+            early = store.begin()
+    expected = dict(zip(keys.to_pylist(), words.to_pylist(), strict=True))
+
+    def rows_at(bound: SnapshotBound | None) -> dict[int, str | None]:
+        found = store.begin().table_scan(table, ScanSpec((0, 1)), bound)
+        return dict(zip(found.column(0).to_pylist(), found.column(1).to_pylist(), strict=True))
+
+    before = rows_at(None)
+    store.flush()
+    assert rows_at(early.bound) == expected
+    assert rows_at(None) == before
+    assert before == {k: "new" if k < 50 else w for k, w in expected.items() if k != 92}

@@ -112,9 +112,8 @@ def _write_rowsets(
     for start in checked(range(0, count, _SLICE_ROWS), checkpoint):
         stop = min(start + _SLICE_ROWS, count)
         part = rows.part(start, stop)
-        inserted = memrowset.inserted(part.ordinals)
         history = build_history(
-            {c.id: inserted.read(c, 0, len(part)) for c in checked(schema, checkpoint)},
+            memrowset.inserted(checked(schema, checkpoint), part.ordinals),
             tablet.schema.key_ids,
             times[start:stop],
             between(deltas, start, stop),

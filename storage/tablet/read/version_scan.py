@@ -176,8 +176,7 @@ class MemoryInput:
         order = by_key.ordinals
         new_ordinals = np.empty(count, np.int64)
         new_ordinals[order] = np.arange(count, dtype=np.int64)
-        inserted = memrowset.inserted(order)
-        images = {c.id: inserted.read(c, 0, count) for c in columns}
+        images = memrowset.inserted(columns, order)
         deltas = remap(visible_redo(memrowset.deltas.deltas(), bound), new_ordinals)
         history = build_history(
             images,

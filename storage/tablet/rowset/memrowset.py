@@ -22,6 +22,7 @@ from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.predicate.row_filter import RowFilter
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.hybrid_time import (
     UNCOMMITTED,
     SnapshotBound,
@@ -303,9 +304,12 @@ class MemRowSet:
             if segment.start < count:
                 yield segment, min(stop, count)
 
-    def inserted(self, ordinals: Ordinals) -> PickedRows:
-        """Some rows as they were inserted, mutations left aside, in the order given."""
-        return PickedRows(self._segments, ordinals, DeltaView(()))
+    def inserted(
+        self, columns: Iterable[ColumnSchema], ordinals: Ordinals
+    ) -> Mapping[int, pa.Array]:
+        """Cells of some rows as they were inserted, mutations left aside, in the order given."""
+        rows = PickedRows(self._segments, ordinals, DeltaView(()))
+        return {c.id: plain(rows.read(c, 0, len(ordinals))) for c in columns}
 
     def column(self, column: ColumnSchema, count: int) -> pa.Array:
         """The first cells of a column as they were inserted, mutations left aside."""
