@@ -3,8 +3,13 @@
 import pytest
 
 from pykudu_sql import Connection, connect
+from pykudu_sql.planner.bind.binder import bind
+from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.query.decimal_texts import WRITING, write_zeros
 from pykudu_sql.planner.query.query import plan_rows
+from pykudu_sql.planner.tree_nodes import nodes_of
+from pykudu_sql.planner.types.expression_types import ExpressionTypes
 
 TEXTS = {
     "CAST(b AS STRING)": "0.25",
@@ -51,3 +56,22 @@ def test_texts_are_grouped_and_compared_as_they_are_shown(connection: Connection
 @pytest.mark.parametrize("text", ["cast(k as string)", "'a' || code", "cast(1.5 as string)"])
 def test_texts_of_other_values_are_made_as_before(context: PlanContext, text: str) -> None:
     assert "DECIMAL" not in plan_rows(f"select {text} from kinds", context, 0).sql.upper()
+
+
+@pytest.mark.parametrize(
+    ("operand", "written"),
+    [
+        ("cast(d as decimal(2,2))", "DECIMAL(3, 2)"),
+        ("cast(d as decimal(38,38))", "REGEXP_REPLACE"),
+        ("cast(d as decimal(3,2))", None),
+        ("d", None),
+    ],
+)
+def test_an_operand_without_room_for_a_zero_gets_some(
+    context: PlanContext, operand: str, written: str | None
+) -> None:
+    tree = bind(parse(f"select {operand} || 'x' from t"), context).tree
+    before = tree.sql()
+    types = ExpressionTypes(context, lambda node: node)
+    assert write_zeros(nodes_of(tree, *WRITING), types) is (written is not None)
+    assert written in tree.sql() if written else tree.sql() == before

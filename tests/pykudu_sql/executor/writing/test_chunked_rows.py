@@ -94,7 +94,9 @@ def test_rows_of_a_reader_are_inserted_with_their_defaults(
 
 @pytest.mark.parametrize("operation", ["upsert", "insert_ignore", "upsert_ignore"])
 def test_other_operations_take_a_reader_in_chunks(connection: Connection, operation: str) -> None:
-    assert connection.append("t", reader(numbered(*SHUFFLED, 5)), operation) == ROWS
+    # The last row has the key of one in an earlier chunk, and is counted again where it changes it.
+    count = ROWS if operation == "insert_ignore" else ROWS + 1
+    assert connection.append("t", reader(numbered(*SHUFFLED, 5)), operation) == count
     assert rows_of(connection) == [(key, "new", key % 7) for key in range(ROWS)]
 
 
