@@ -11,13 +11,14 @@ from typing import Any
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.constant import Hole, constant
+from pykudu_sql.planner.bind.constant import Constant, Hole, constant
 from pykudu_sql.planner.bind.moment import constant_value, fold_current
 from pykudu_sql.planner.ddl.ddl_constants import expression_tree
 from pykudu_sql.planner.ddl_grammar.syntax import Expression
 from pykudu_sql.planner.ddl_grammar.type_parser import type_name
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.error_positions import errors_at
+from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, unquote
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
@@ -87,7 +88,7 @@ def prepared(name: str, types: tuple[str, ...], text: str, plan: Plan) -> Prepar
     if len(types) > len(keys):
         raise InterfaceError(
             f"prepared statement '{name}' has {len(types)} types for {len(keys)} parameter(s)",
-            hint="parameters are written $1, $2, ... or ?",
+            hint="write a `?` for each parameter, or a number behind a dollar",
             sqlstate="07001",
         )
     return Prepare(name, PreparedText(text, keys, types))
@@ -221,9 +222,14 @@ def _value(
 
     Raises ProgrammingError: it is no constant; DataError: it is none of the type.
     """
+    written = _written(expression.text)
+    if isinstance(written, Constant) and type_text is None:
+        return written.value
     with errors_at(expression.span):
-        tree = fold_current(expression_tree(expression), context)
-        made = constant(tree, context)
+        made: Constant | Hole | None = written
+        if not isinstance(written, Hole):
+            tree = fold_current(expression_tree(expression), context)
+            made = constant(tree, context)
         if isinstance(made, Hole):
             key = next(questions) if isinstance(made.key, int) else made.key
             return PassedOn(key, None if type_text is None else _conversion(type_text))
@@ -237,6 +243,19 @@ def _value(
             sqlstate="42P10",
         )
     return made.value
+
+
+def _written(text: str) -> Constant | Hole | None:
+    """An integer, a text or a parameter, which are the most, without a parser; None of others."""
+    single = TOKEN_PATTERN.fullmatch(text)
+    if single is None:
+        return None
+    if single.lastindex == TokenKind.STRING:
+        return Constant(unquote(text))
+    if single.lastindex == TokenKind.PARAMETER:
+        return Hole(0 if text == "?" else text[1:])
+    is_small = single.lastindex == TokenKind.NUMBER and text.isdecimal() and len(text) < 19
+    return Constant(int(text)) if is_small else None
 
 
 def _cast(tree: exp.Expr, type_text: str) -> exp.Expr:
