@@ -4,7 +4,7 @@
     COPY t [(cols)] | (query) TO 'x.parquet' [[WITH] (options)]
 
     FORMAT csv|json|parquet|orc|arrow, COMPRESSION name, HEADER [true|false], DELIMITER ';',
-    NULL 'NA', QUOTE '"'
+    NULL 'NA', QUOTE '"', PARTITION BY (a, b), OVERWRITE [true|false], ROW_GROUP_SIZE n
 
 Nothing of a file is read while planning, and whether the program permits files is for the executor
 to know.
@@ -20,7 +20,7 @@ from pykudu_sql.planner.parse.lexer import Token, TokenKind, quote_name
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.copy_plans import CopyFrom, CopyOptions, CopyTo
+from pykudu_sql.planner.plan.copy_plans import CopyFrom, CopyOption, CopyOptions, CopyTo
 from pykudu_sql.planner.query.query import plan_rows
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -30,7 +30,9 @@ _FLAGS: Final[Mapping[str, bool]] = {
     "true": True, "on": True, "1": True, "false": False, "off": False, "0": False,
 }  # fmt: skip
 _TEXTS: Final = ("format", "compression", "delimiter", "null", "quote")
-_OPTIONS: Final = (*_TEXTS, "header")
+_SWITCHES: Final = ("header", "overwrite")
+_OPTIONS: Final = (*_TEXTS, *_SWITCHES, "partition_by", "row_group_size")
+_MOST_ROWS: Final = 1 << 31
 
 
 def plan_copy(tokens: TokenStream, context: PlanContext) -> CopyFrom | CopyTo:
@@ -101,12 +103,15 @@ def _columns(table: TableInfo, listed: list[Token]) -> tuple[ColumnSchema, ...]:
 def _file(tokens: TokenStream) -> tuple[str, CopyOptions]:
     """The file's name and the options behind it, up to the end of the statement."""
     name = tokens.string()
-    options: dict[str, str | bool] = {}
+    options: dict[str, CopyOption] = {}
     if tokens.accept("WITH") or not tokens.at_end():
         tokens.expect_symbol("(")
         while not options or tokens.accept_symbol(","):
             start_token = tokens.current
             option = tokens.name("an option")
+            if option == "partition":
+                tokens.expect("BY")
+                option = "partition_by"
             if option not in _OPTIONS:
                 raise SyntaxError(
                     f"COPY has no option '{option:.40}'",
@@ -121,14 +126,21 @@ def _file(tokens: TokenStream) -> tuple[str, CopyOptions]:
     return name, options
 
 
-def _value(option: str, tokens: TokenStream) -> str | bool:
+def _value(option: str, tokens: TokenStream) -> CopyOption:
     start_token = tokens.current
-    if option == "header":
+    if option == "partition_by":
+        return tuple(token.name for token in _listed(tokens))
+    if option == "row_group_size":
+        digits = tokens.take().text
+        if not digits.isdigit() or not 0 < int(digits) < _MOST_ROWS:
+            raise InvalidValueError("ROW_GROUP_SIZE takes a number of rows", span=start_token.span)
+        return int(digits)
+    if option in _SWITCHES:
         if tokens.at_symbol(",") or tokens.at_symbol(")"):
             return True
         word = tokens.string() if start_token.kind is TokenKind.STRING else tokens.take().text
         if word.lower() not in _FLAGS:
-            raise InvalidValueError("HEADER takes true or false", span=start_token.span)
+            raise InvalidValueError(f"{option.upper()} takes true or false", span=start_token.span)
         return _FLAGS[word.lower()]
     if option in ("format", "compression"):
         text = tokens.string() if start_token.kind is TokenKind.STRING else tokens.name("a name")

@@ -10,7 +10,8 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
 # Options by their names in lower case; a flag without a value is True.
-CopyOptions = Mapping[str, str | bool]
+CopyOption = str | bool | int | tuple[str, ...]
+CopyOptions = Mapping[str, CopyOption]
 
 
 @dataclass(frozen=True, slots=True)

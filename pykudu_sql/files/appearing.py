@@ -22,9 +22,26 @@ def appearing(target: Path) -> Iterator[Path]:
         remove(unfinished)
 
 
+@contextmanager
+def appearing_over(target: Path) -> Iterator[Path]:
+    """The same for a folder that may take the place of another.
+
+    What was there is gone when the new one is complete; a crash between the two leaves the old one
+    beside it, under a hidden name.
+    """
+    old: Path | None = None
+    with appearing(target) as unfinished:
+        yield unfinished
+        if target.is_dir() and not target.is_symlink():
+            old = target.with_name(f"{unfinished.name}.old")
+            target.replace(old)
+    if old is not None:
+        remove(old)
+
+
 def remove(path: Path) -> None:
     """Remove a file or a folder with all in it, if it is there."""
-    if path.is_dir():
+    if path.is_dir() and not path.is_symlink():
         for entry in path.iterdir():
             remove(entry)
         path.rmdir()

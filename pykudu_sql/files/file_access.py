@@ -7,9 +7,10 @@ that the program permits, and outside of the database's own directory.
 import glob
 import os
 import stat
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from pykudu_sql.files.hive_paths import partitions_of
 from pykudu_sql.storage.errors import FileAccessError, OperationalError
 
 _HIDDEN = (".", "_")
@@ -19,11 +20,15 @@ _HIDDEN = (".", "_")
 class PermittedFile:
     """A file that may be read.
 
-    `path`: resolved; `name`: for messages, relative where that is how files are named.
+    Attributes:
+        path: resolved.
+        name: for messages, relative where that is how files are named.
+        partitions: what folders below the one that is named say of its rows; see `hive_paths`.
     """
 
     path: str
     name: str
+    partitions: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,26 +48,37 @@ class FileAccess:
     def to_read(self, pattern: str) -> Sequence[PermittedFile]:
         """The files that a path, a folder or a glob names, resolved, in the order of their names.
 
-        Of a folder those that do not begin with a dot or an underscore. Raises FileAccessError: one
-        of them is not permitted; OperationalError: there is none, or one is no plain file.
+        Of a folder those that do not begin with a dot or an underscore, and those in its folders
+        of partitions. Raises FileAccessError: one of them is not permitted; OperationalError: there
+        is none, or one is no plain file.
         """
         self._check_permitted()
         named = self._absolute(pattern)
         if os.path.lexists(named):
-            names = [named] if not os.path.isdir(self._checked(named, pattern)) else _below(named)
+            is_folder = os.path.isdir(self._checked(named, pattern))
+            names = sorted(_below(named)) if is_folder else [named]
+            root = named if is_folder else os.path.dirname(named)
         else:
             # The message does not disclose what exists where nothing may be read.
-            self._checked(_root(named), pattern)
+            root = _root(named)
+            self._checked(root, pattern)
             names = sorted(glob.glob(named, recursive=True))
-        paths = [self._checked(name, name) for name in names if not os.path.isdir(name)]
+            while "=" in os.path.basename(root):
+                root = os.path.dirname(root)
+        names = [name for name in names if not os.path.isdir(name)]
+        paths = [self._checked(name, name) for name in names]
         if not paths:
             raise OperationalError(f"no file matches '{pattern:.200}'", sqlstate="58P01")
         base = os.path.realpath(self.permitted if isinstance(self.permitted, str) else os.curdir)
         for path in paths:
             _check_plain(path)
         return [
-            PermittedFile(path, os.path.relpath(path, base) if _is_within(path, base) else path)
-            for path in paths
+            PermittedFile(
+                path,
+                os.path.relpath(path, base) if _is_within(path, base) else path,
+                partitions_of(os.path.relpath(name, root or ".").split(os.sep)[:-1]),
+            )
+            for name, path in zip(names, paths, strict=True)
         ]
 
     def to_write(self, name: str) -> str:
@@ -84,6 +100,32 @@ class FileAccess:
                     hint="give another name, or connect without read_only",
                     sqlstate="58P02",
                 )
+        return path
+
+    def to_make(self, name: str, overwrites: bool) -> str:
+        """The folder that a path names, resolved, to be made or if `overwrites` replaced.
+
+        Raises FileAccessError: it is not permitted; OperationalError: it exists and is not to be
+        replaced, or is a file, or its parent is not there.
+        """
+        self._check_permitted()
+        path = self._checked(self._absolute(name), name)
+        if not os.path.isdir(os.path.dirname(path)):
+            raise OperationalError(
+                f"there is no folder '{os.path.dirname(path)}'", sqlstate="58P01"
+            )
+        is_folder = os.path.isdir(path) and not os.path.islink(path)
+        if os.path.lexists(path) and not (is_folder and overwrites and self.replaces):
+            raise OperationalError(
+                f"'{name:.200}' exists already",
+                hint="(OVERWRITE) replaces a folder, on a connection that may write",
+                sqlstate="58P02",
+            )
+        permitted = self.permitted if isinstance(self.permitted, str) else None
+        if is_folder and permitted is not None and os.path.realpath(permitted) == path:
+            raise FileAccessError(f"'{name:.200}' is the folder that this connection may use")
+        if self.database is not None and _is_within(os.path.realpath(self.database), path):
+            raise FileAccessError(f"'{name:.200}' is a folder that the database lies in")
         return path
 
     def _check_permitted(self) -> None:
@@ -120,9 +162,15 @@ def _is_within(path: str, folder: str) -> bool:
     return os.path.commonpath((path, real)) == real
 
 
-def _below(folder: str) -> list[str]:
+def _below(folder: str) -> Iterator[str]:
+    """What is in a folder, and below its folders of partitions."""
     with os.scandir(folder) as entries:
-        return sorted(e.path for e in entries if not e.name.startswith(_HIDDEN))
+        shown = [entry for entry in entries if not entry.name.startswith(_HIDDEN)]
+    for entry in shown:
+        if "=" in entry.name and entry.is_dir(follow_symlinks=False):
+            yield from _below(entry.path)
+        else:
+            yield entry.path
 
 
 def _root(pattern: str) -> str:

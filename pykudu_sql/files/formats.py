@@ -34,6 +34,7 @@ class FileOptions:
         delimiter: between the cells of CSV; None is a comma, and a tab for `.tsv`.
         quote: around cells of CSV.
         null: how NULL is written in CSV, without quotes.
+        row_group_size: rows of a row group of written Parquet, at most; None for the default.
     """
 
     file_format: str | None = None
@@ -42,6 +43,7 @@ class FileOptions:
     delimiter: str | None = None
     quote: str = '"'
     null: str = ""
+    row_group_size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

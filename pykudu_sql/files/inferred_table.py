@@ -6,6 +6,7 @@ differ in all rows seen; the rows behind them are checked when they are inserted
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from pykudu_sql.storage.errors import DataError, InvalidSchemaError, UndefinedCo
 SAMPLE_BYTES: Final = 8 << 20
 _SAMPLE_OBJECTS: Final = 20_000
 _LOST: Final = r"^\s*[+-]?0[0-9]"
+_PLAIN_NUMBER: Final = re.compile("0|-?[1-9][0-9]{0,17}", re.ASCII)
 _NO_DIGITS: Final = "^[^1-9]*|[eE].*|[^0-9]"
 _MOST_DIGITS: Final = 15
 _TYPES: Mapping[pa.DataType, str] = MappingProxyType(
@@ -125,6 +127,8 @@ def infer_columns(files: Sequence[tuple[PermittedFile, FileKind]]) -> Mapping[st
     """
     types: dict[str, str | None] = {}
     for file, kind in files:
+        for name, text in file.partitions.items():
+            types[name] = _wider(types.get(name), _type_of_text(text))
         try:
             for rows in _pieces(file, kind):
                 for field in rows.schema:
@@ -162,6 +166,13 @@ def _pieces(file: PermittedFile, kind: FileKind) -> Iterator[pa.Table]:
                 )
                 piece_header = header
             left = left[len(whole) :] + more
+
+
+def _type_of_text(text: str | None) -> str | None:
+    """The type of a value in a path; None for NULL."""
+    if text is None:
+        return None
+    return "BIGINT" if _PLAIN_NUMBER.fullmatch(text) else "STRING"
 
 
 def _known_type(field: pa.Field, is_text: bool) -> str | None:

@@ -70,7 +70,8 @@ def _parquet(path: str, kind: FileKind, schema: pa.Schema) -> Iterator[WriteRows
     from pyarrow.parquet import ParquetWriter
 
     with ParquetWriter(path, schema, compression=kind.compression) as writer:
-        yield lambda rows: writer.write_table(rows, row_group_size=_ROW_GROUP)
+        most = kind.options.row_group_size or _ROW_GROUP
+        yield lambda rows: writer.write_table(rows, row_group_size=most)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pykudu_sql.files.appearing import appearing, remove
+from pykudu_sql.files.appearing import appearing_over
 from pykudu_sql.files.formats import FORMATS
 from pykudu_sql.storage.errors import InvalidValueError, OperationalError
 
@@ -32,16 +32,7 @@ def check_target(target: Path, file_format: str, overwrite: bool) -> None:
 
 @contextmanager
 def appearing_folder(target: Path) -> Iterator[Path]:
-    """A folder to write to, which takes the place of `target` at the end, or disappears.
-
-    What was there is gone when the new one is complete; a crash between the two leaves the old one
-    beside it, under a hidden name.
-    """
-    with appearing(target) as unfinished:
+    """A folder to write to, which takes the place of `target` at the end, or disappears."""
+    with appearing_over(target) as unfinished:
         unfinished.mkdir()
         yield unfinished
-        if target.is_symlink() or not target.is_dir():
-            return
-        old = target.with_name(f"{unfinished.name}.old")
-        target.replace(old)
-    remove(old)

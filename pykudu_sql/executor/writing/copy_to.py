@@ -7,7 +7,8 @@ from pathlib import Path
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.chunked_rows import exported_rows
 from pykudu_sql.executor.writing.copy_options import access_of, kind_of
-from pykudu_sql.files.appearing import appearing
+from pykudu_sql.files.appearing import appearing_over
+from pykudu_sql.files.partitioned_files import partitioned_writer
 from pykudu_sql.files.row_writers import row_writer
 from pykudu_sql.planner.plan.copy_plans import CopyTo
 from pykudu_sql.planner.plan.value import ParameterValues
@@ -22,19 +23,27 @@ def copy_to(state: SessionState, plan: CopyTo, parameters: ParameterValues) -> O
     format has no such values; DiskError: the disk refused; Error: see `answer`. There is no file
     then, and one that was there stays as it was.
     """
-    target = access_of(state).to_write(plan.target)
-    kind = kind_of(plan.target, plan.options)
-    names = plan.query.names
+    by, overwrites = plan.options.get("partition_by"), bool(plan.options.get("overwrite"))
+    names, kind = plan.query.names, kind_of(plan.target, plan.options)
     _check_distinct(names)
+    if isinstance(by, tuple):
+        target = access_of(state).to_make(plan.target, overwrites)
+    else:
+        target = access_of(state).to_write(plan.target)
     count = 0
     transaction = state.transactions.reading()
     with (
         closing(exported_rows(state, plan.query, parameters, transaction)) as rows,
-        appearing(Path(target)) as unfinished,
+        appearing_over(Path(target)) as unfinished,
     ):
         chunks = (chunk.rename_columns(names) for chunk in rows.chunks())
         first = next(chunks)
-        with row_writer(str(unfinished), kind, first.schema) as write:
+        if isinstance(by, tuple):
+            unfinished.mkdir()
+            writer = partitioned_writer(unfinished, kind, names, by)
+        else:
+            writer = row_writer(str(unfinished), kind, first.schema)
+        with writer as write:
             write(first)
             count += first.num_rows
             del first

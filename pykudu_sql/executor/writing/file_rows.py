@@ -17,6 +17,7 @@ from pykudu_sql.files.csv_rows import CsvRows
 from pykudu_sql.files.file_access import PermittedFile
 from pykudu_sql.files.formats import FileKind
 from pykudu_sql.files.json_rows import JsonRows
+from pykudu_sql.files.partitioned_rows import open_partitioned
 from pykudu_sql.files.row_files import FileBatch, RowFile
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types import compute as pc
@@ -96,7 +97,13 @@ def open_rows(
     `wanted`: columns to be read; None for all that the file has. Raises DataError: it is damaged;
     UndefinedColumnError, InvalidSchemaError: its columns are not those of the table.
     """
-    return _OPENERS.get(kind.format, ColumnRows)(file, kind, table, wanted)
+    opener = _OPENERS.get(kind.format, ColumnRows)
+    if not file.partitions:
+        return opener(file, kind, table, wanted)
+    names_columns = kind.format != "json" and (kind.format != "csv" or kind.options.header)
+    return open_partitioned(
+        file, table, wanted, names_columns, lambda rest: opener(file, kind, table, rest)
+    )
 
 
 def fitting_rows(

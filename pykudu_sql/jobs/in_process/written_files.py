@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -34,7 +34,7 @@ def spark_alone(options: Mapping[str, str]) -> str | None:
 
 def file_options(file_format: str | None, options: Mapping[str, str]) -> FileOptions:
     """Options of a job as those of files. Raises InvalidValueError: one has no such value."""
-    known = {
+    known: dict[str, Any] = {
         OPTIONS[name.lower()]: value for name, value in options.items() if name.lower() in OPTIONS
     }
     header = known.pop("header", "true").lower()

@@ -1,0 +1,47 @@
+"""Hive's layout of files: `a=1/b=x/part.parquet` says of all rows of a file what `a` and `b` are.
+
+Values are texts, in which characters that a path cannot have are `%` and two hexadecimal digits;
+NULL has a name of its own.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+from urllib.parse import quote, unquote
+
+import pyarrow as pa
+
+from pykudu_sql.files.column_texts import scalar_texts
+from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.errors import NotSupportedError
+
+NULL: Final = "__HIVE_DEFAULT_PARTITION__"
+_PLAIN: Final = " ,;!$()+@'"
+
+
+def folder_of(names: Sequence[str], values: Sequence[str | None]) -> str:
+    """The folder of the rows that have some values, as texts, in some columns."""
+    return "/".join(
+        f"{quote(name, safe=_PLAIN)}={NULL if text is None else quote(text, safe=_PLAIN)}"
+        for name, text in zip(names, values, strict=True)
+    )
+
+
+def partitions_of(folders: Sequence[str]) -> Mapping[str, str | None]:
+    """What folders say of the rows below them: texts by names of columns in lower case."""
+    pairs = (folder.partition("=") for folder in folders if "=" in folder)
+    return {
+        unquote(name).lower(): None if text == NULL else unquote(text) for name, _, text in pairs
+    }
+
+
+def partition_texts(column: pa.Array, name: str) -> pa.Array:
+    """Values of a column as texts of paths.
+
+    Raises NotSupportedError: they have no text that is read back as the same.
+    """
+    if pa.types.is_nested(column.type) and not pa.types.is_dictionary(column.type):
+        raise NotSupportedError(
+            f"files are not partitioned by column '{name:.80}' of type {column.type!s:.80}",
+            hint="CAST it to STRING",
+        )
+    return scalar_texts(plain(column))
