@@ -39,8 +39,8 @@ def with_listed_relations(text: str, context: PlanContext) -> tuple[str, PlanCon
     if _MAY_LIST.search(text) is None:
         return text, context
     listed: dict[str, ViewInfo] = {}
-    while (found := _last_listing(text)) is not None:
-        start, end = found
+    while (listing := _last_listing(text)) is not None:
+        start, end = listing
         _check_kept(text, start)
         within = replace(context, listed=listed)
         rows = context.list_rows(plan_statement(text[: end - 1], start + 1, within))

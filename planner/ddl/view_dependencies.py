@@ -17,17 +17,17 @@ def dependent_views(catalog: Catalog, name: str) -> list[ViewInfo]:
     `name`: of the table, with its database.
     """
     read = {view.name: frozenset(_relations(view)) for view in catalog.views.values()}
-    found: list[ViewInfo] = []
+    readers: list[ViewInfo] = []
     sought = {name}
     while sought:
         views = [
             view
             for view in catalog.views.values()
-            if view not in found and read[view.name] & sought
+            if view not in readers and read[view.name] & sought
         ]
-        found.extend(views)
+        readers.extend(views)
         sought = {view.name for view in views}
-    return found
+    return readers
 
 
 def _relations(view: ViewInfo) -> Iterator[str]:

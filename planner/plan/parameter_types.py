@@ -80,9 +80,9 @@ def check_comparable(value: object, column_type: DataType, key: int | str, colum
         return
     target = f"column '{column}'" if column else "a value"
     name = type(value).__name__
-    given = f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    value_type = f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
     raise InterfaceError(
-        f"{parameter_name(key)} is {given}, {str(value)!r:.80}, which cannot be "
+        f"{parameter_name(key)} is {value_type}, {str(value)!r:.80}, which cannot be "
         f"compared with {target} of type {column_type}",
         hint=_INSTEAD[kind],
         sqlstate="07006",

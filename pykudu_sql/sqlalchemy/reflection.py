@@ -59,7 +59,7 @@ def relation_names(connection: Connection, schema: str | None, kind: str) -> lis
 def columns(connection: Connection, table: str, schema: str | None) -> list[ReflectedColumn]:
     """The columns of a table or view. Raises NoSuchTableError: there is none."""
     require(connection, table, schema)
-    found = rows(
+    result = rows(
         connection,
         "SELECT column_name, data_type, is_nullable, column_default, is_identity, comment "
         "FROM information_schema.columns WHERE table_schema = :schema AND table_name = :table "
@@ -76,7 +76,7 @@ def columns(connection: Connection, table: str, schema: str | None) -> list[Refl
             "comment": comment or None,
             "autoincrement": identity == "YES",
         }
-        for name, data_type, nullable, default, identity, comment in found
+        for name, data_type, nullable, default, identity, comment in result
     ]
 
 
@@ -112,8 +112,10 @@ def table_comment(connection: Connection, table: str, schema: str | None) -> Ref
     """The comment of a table or view. Raises NoSuchTableError: there is none."""
     require(connection, table, schema)
     full = table if schema_of(schema) == DEFAULT_SCHEMA else f"{schema}.{table}"
-    found = rows(connection, "SELECT comment FROM sys.tables WHERE name = :name", name=full.lower())
-    return {"text": (found[0][0] or None) if found else None}
+    result = rows(
+        connection, "SELECT comment FROM sys.tables WHERE name = :name", name=full.lower()
+    )
+    return {"text": (result[0][0] or None) if result else None}
 
 
 def table_options(connection: Connection, table: str, schema: str | None) -> dict[str, Any]:
@@ -127,16 +129,16 @@ def table_options(connection: Connection, table: str, schema: str | None) -> dic
 
 def view_definition(connection: Connection, view: str, schema: str | None) -> str:
     """The query of a view. Raises NoSuchTableError: there is none."""
-    found = rows(
+    result = rows(
         connection,
         "SELECT view_definition FROM information_schema.views "
         "WHERE table_schema = :schema AND table_name = :table",
         schema=schema_of(schema),
         table=view.lower(),
     )
-    if not found:
+    if not result:
         raise exc.NoSuchTableError(view if schema is None else f"{schema}.{view}")
-    return str(found[0][0])
+    return str(result[0][0])
 
 
 def _mention(connection: Connection, table: str, schema: str | None) -> str:
@@ -149,8 +151,8 @@ class Reflection:
 
     @reflection.cache
     def get_schema_names(self, connection: Connection, **kw: Any) -> list[str]:
-        found = rows(connection, "SELECT schema_name FROM information_schema.schemata")
-        return sorted(str(row[0]) for row in found if row[0] not in ("information_schema", "sys"))
+        result = rows(connection, "SELECT schema_name FROM information_schema.schemata")
+        return sorted(str(row[0]) for row in result if row[0] not in ("information_schema", "sys"))
 
     @reflection.cache
     def get_table_names(

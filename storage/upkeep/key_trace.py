@@ -71,8 +71,8 @@ def trace_key(table: TableInfo, tablets: Mapping[str, Tablet], key: tuple[Cell, 
     if index is None:
         return KeyTrace(None, None, len(table.tablets), ())
     tablet = tablets[table.tablets[index].id]
-    found = tuple(_traces(table, tablet, tablet.probe(key)))
-    return KeyTrace(index, tablet.id, len(table.tablets), found)
+    traces = tuple(_traces(table, tablet, tablet.probe(key)))
+    return KeyTrace(index, tablet.id, len(table.tablets), traces)
 
 
 def _traces(table: TableInfo, tablet: Tablet, probe: KeyProbe) -> Iterator[RowSetTrace]:

@@ -37,10 +37,10 @@ def planned_operators(
             table_scan = pruned_scan(state, scan, predicate, transaction)
             relations[scan.name] = StreamedScan(table_scan, state, transaction)
     try:
-        found = state.engine.planned(*engine_request(plan, relations, parameters))
+        planned = state.engine.planned(*engine_request(plan, relations, parameters))
     except Error:
         return None  # it will say so when the statement runs
-    return None if found is None else shown(found, relations)
+    return None if planned is None else shown(planned, relations)
 
 
 def shown(operator: Operator, relations: Mapping[str, Relation]) -> dict[str, Any]:

@@ -162,10 +162,10 @@ def _profiled(
     parameters: ParameterValues,
 ) -> _Run:
     """The same, and what the operators of the engine did."""
-    found = state.engine.profiled(*engine_request(query, relations, parameters))
-    if found is None or found.rows is None:
+    profile = state.engine.profiled(*engine_request(query, relations, parameters))
+    if profile is None or profile.rows is None:
         return _counted(state, query, relations, parameters)
-    return found.rows, shown(found, relations)
+    return profile.rows, shown(profile, relations)
 
 
 def _measure(

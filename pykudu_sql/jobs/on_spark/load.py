@@ -94,15 +94,15 @@ def _fill(
         fit = check.fitting(judged)
         return write_table(fit, database, table.name, operation=options.operation), []
     kind = operation_of(options.operation)
-    found = find_rejects(check, judged, database, kind, options.max_rejects)
-    if len(found) > options.max_rejects:
+    rejected = find_rejects(check, judged, database, kind, options.max_rejects)
+    if len(rejected) > options.max_rejects:
         raise too_many(
-            located(found[:SHOWN], judged, source),
+            located(rejected[:SHOWN], judged, source),
             f"more than {options.max_rejects:,}",
             "--max-rejects N permits more",
         )
-    fit = _without(check.fitting(judged, NUMBER), [one.number for one in found])
-    rejects = located(found, judged, source)
+    fit = _without(check.fitting(judged, NUMBER), [one.number for one in rejected])
+    rejects = located(rejected, judged, source)
     with appearing(Path(options.rejects)) as unfinished:
         write_rejects(rejects, unfinished)
         return write_table(fit, database, table.name, operation=options.operation), rejects
