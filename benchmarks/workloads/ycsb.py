@@ -5,6 +5,7 @@ reads one half of the time and sets one column the other half, durably. The firs
 that no cache has are a survey of their own.
 """
 
+import functools
 import itertools
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ SELECT = "SELECT * FROM usertable WHERE id = ?"
 UNCHANGED = "SELECT id, field0, field9 FROM usertable WHERE id = ?"
 UPDATE = "UPDATE usertable SET field3 = ? WHERE id = ?"
 _DRAWS = 1 << 20
+_WARM_READS = 5_000
 _NEW_CELL = "z" * data.USER_CELL_BYTES
 _COLD_READS = 500
 
@@ -56,8 +58,10 @@ def _contestant(bench: Workbench, name: str, work: Operation, *, durable: bool) 
     database = bench.with_users(name, durable=durable)
     keys = itertools.cycle(data.zipf_keys(bench.point_rows, _DRAWS))
 
+    @functools.cache
     def prepare() -> None:
-        database()
+        """Fill the caches once, as YCSB does: turns are shorter than that takes."""
+        _read(database(), keys, _WARM_READS)
 
     def answer() -> object:
         row = database().execute(UNCHANGED, (bench.point_rows // 2,)).fetchone()
