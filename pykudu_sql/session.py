@@ -359,6 +359,12 @@ class Session:
             self._transactions.set_autocommit(value)
 
     @property
+    def has_uncommitted_rows(self) -> bool:
+        """Whether the open transaction of this process has changed rows."""
+        current = self._transactions.current
+        return self.process.is_current and current is not None and current.has_writes
+
+    @property
     def in_transaction(self) -> bool:
         """Whether a transaction waits for commit or rollback."""
         return self._transactions.is_open

@@ -4,6 +4,7 @@ Importing this file loads none of the libraries underneath; `connect` does.
 """
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
@@ -302,11 +303,20 @@ class Connection:
     def close(self) -> None:
         """Roll back what is open and give the database back. Closing twice is allowed.
 
-        A connection that a forked child inherits is the parent's: closing it there does nothing.
+        Warns (ResourceWarning) if rows were changed and not committed. A connection that a forked
+        child inherits is the parent's: closing it there does nothing.
         """
         session, self._open = self._open, None
         if session is not None:
+            is_lost = session.has_uncommitted_rows
             session.close()
+            if is_lost:
+                warnings.warn(
+                    f"a connection to '{self._path}' was closed with uncommitted changes, which "
+                    "are rolled back: call commit() or rollback() first",
+                    ResourceWarning,
+                    stacklevel=3,
+                )
 
     def __enter__(self) -> Self:
         return self

@@ -58,6 +58,7 @@ def connection() -> Iterator[pykudu_sql.Connection]:
     opened.append("t", pa.table({"id": range(20_000), "a": pa.array(range(20_000), pa.int32())}))
     opened.execute("flush table t")
     yield opened
+    opened.rollback()
     opened.close()
 
 

@@ -66,10 +66,12 @@ def test_rollback_forgets_writes_by_key_by_query_and_in_bulk(reopen: Open) -> No
     assert rows(connection) == [(1, "one"), (2, "two")]
 
 
-def test_closing_without_commit_rolls_back(reopen: Open) -> None:
+def test_closing_without_commit_rolls_back_and_warns(reopen: Open) -> None:
     connection = reopen()
     connection.execute("DELETE FROM t")
-    connection.close()
+    with pytest.warns(ResourceWarning, match="closed with uncommitted changes") as warned:
+        connection.close()
+    assert warned[0].filename == __file__
     assert rows(reopen()) == [(1, "one"), (2, "two")]
 
 
