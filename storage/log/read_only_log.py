@@ -42,6 +42,10 @@ class ReadOnlyLog:
         """Always 0: the segments belong to the process that writes."""
         return 0
 
+    def bytes_since(self, sequence: int) -> int:
+        """Always 0, too."""
+        return 0
+
     def drop_before(self, sequence: int) -> None:
         """Nothing: segments belong to the process that writes."""
 

@@ -170,6 +170,19 @@ class WriteAheadLog:
         in_use = min(behind + 1, len(self._segments))
         return (in_use - 1) * self._segment_bytes + self._writer.size
 
+    def bytes_since(self, sequence: int) -> int:
+        """About the bytes of the records from one on: in its segment all count alike."""
+        ends = [segment.first_sequence for segment in self._segments[1:]]
+        for place, (segment, end) in enumerate(
+            zip(self._segments, [*ends, self.last_sequence + 1], strict=False)
+        ):
+            first = segment.first_sequence
+            if sequence < end:
+                size = self._segment_bytes if place < len(ends) else self._writer.size
+                before = max(0, sequence - first) / max(1, end - first)
+                return self.bytes_from(sequence) - int(before * size)
+        return 0
+
     @property
     def size(self) -> int:
         """Bytes of records in the segment now written, header included."""

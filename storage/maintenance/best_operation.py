@@ -4,7 +4,8 @@ Kudu's order (`util/maintenance_manager.cc`, FindBestOp):
 
 1. dropping log segments, which costs next to nothing;
 2. when memory is short, the flush that frees most of it;
-3. when the log is long, the operation that holds most of it back;
+3. when the log takes long to replay, which an opening after a crash waits for, the operation that
+   holds most of it back;
 4. dropping files of old history, every other time when something else would speed up a tablet
    (Kudu throws a coin);
 5. whatever speeds up its tablet most.
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from pykudu_sql.storage.maintenance.operation import OperationKind, OperationStats
 
 MEMORY_PRESSURE_RATIO = 0.6
-LOG_TARGET_REPLAY_BYTES = 256 << 20
+REPLAY_TARGET_SECONDS = 0.5
 FLUSHES_IN_A_ROW = 4
 
 
@@ -29,13 +30,13 @@ class SchedulingState:
 
     Attributes:
         memory_limit: bytes that changes of all tablets may hold in memory; at 60 % it is short.
-        log_target: a log that holds back so many bytes is long.
+        replay_target: a log that takes so many seconds to replay is long.
         flushes_in_a_row: how many flushes ran since the last other operation.
         prefers_data: whether dropping old history comes first now.
     """
 
     memory_limit: int
-    log_target: int = LOG_TARGET_REPLAY_BYTES
+    replay_target: float = REPLAY_TARGET_SECONDS
     flushes_in_a_row: int = 0
     prefers_data: bool = True
 
@@ -53,8 +54,8 @@ def find_best_operation(
         return compaction
     if memory_is_short(due, scheduling.memory_limit):
         return _best(due, lambda op: op.ram)
-    holding = _best(due, lambda op: op.logs_retained)
-    if holding is not None and holding.logs_retained >= scheduling.log_target:
+    holding = _best(due, lambda op: op.replay_seconds)
+    if holding is not None and holding.replay_seconds >= scheduling.replay_target:
         return holding
     data = _best(due, lambda op: op.data_retained)
     if data is not None and (fastest is None or scheduling.prefers_data):

@@ -37,6 +37,7 @@ class OperationStats:
         table: name of the tablet's table, empty when it is dropped.
         ram: bytes of memory it would free.
         logs_retained: bytes of the log that nothing needs once it ran.
+        replay_seconds: that an opening needs for the log that it holds back, roughly.
         data_retained: bytes of files it would drop.
         score: how much it would speed up the tablet, with the table's priority; 0 is not at all.
     """
@@ -46,6 +47,7 @@ class OperationStats:
     table: str = ""
     ram: int = 0
     logs_retained: int = 0
+    replay_seconds: float = 0.0
     data_retained: int = 0
     score: float = 0.0
 

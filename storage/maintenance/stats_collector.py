@@ -146,6 +146,7 @@ class StatsCollector:
             tablet_id,
             ram=memory.size,
             logs_retained=self._context.log_retention.held_by(memory.anchor),
+            replay_seconds=self._context.log_retention.replay_seconds(memory.anchor),
             score=flush_score(memory.size, age, self._context.options.flush_bytes),
         )
 

@@ -7,10 +7,10 @@ from pykudu_sql.storage.maintenance.best_operation import (
 )
 from pykudu_sql.storage.maintenance.operation import OperationKind, OperationStats
 
-CALM = SchedulingState(memory_limit=1000, log_target=1000)
+CALM = SchedulingState(memory_limit=1000, replay_target=1.0)
 LOG = OperationStats(OperationKind.LOG_GC, "", logs_retained=1)
-FLUSH = OperationStats(OperationKind.FLUSH_MEMROWSET, "a", ram=100, logs_retained=500, score=3.0)
-SMALL_FLUSH = OperationStats(OperationKind.FLUSH_DELTA_STORES, "b", ram=10, logs_retained=1500)
+FLUSH = OperationStats(OperationKind.FLUSH_MEMROWSET, "a", ram=100, replay_seconds=0.5, score=3.0)
+SMALL_FLUSH = OperationStats(OperationKind.FLUSH_DELTA_STORES, "b", ram=10, replay_seconds=1.5)
 COMPACTION = OperationStats(OperationKind.COMPACT_ROWSETS, "a", score=0.5)
 GC = OperationStats(OperationKind.UNDO_GC, "a", data_retained=7)
 BIG_GC = OperationStats(OperationKind.DELETED_ROWSET_GC, "b", data_retained=9)
@@ -31,10 +31,8 @@ def test_the_log_is_cut_before_everything_else() -> None:
 def test_the_flush_that_frees_most_goes_first_when_memory_is_short() -> None:
     unscored = OperationStats(OperationKind.FLUSH_MEMROWSET, "a", ram=95)
     due = [GC, SMALL_FLUSH, unscored, COMPACTION]
-    assert find_best_operation(due, SchedulingState(memory_limit=175, log_target=10_000)) is GC
-    assert (
-        find_best_operation(due, SchedulingState(memory_limit=174, log_target=10_000)) is unscored
-    )
+    assert find_best_operation(due, SchedulingState(memory_limit=175, replay_target=10)) is GC
+    assert find_best_operation(due, SchedulingState(memory_limit=174, replay_target=10)) is unscored
 
 
 def test_what_holds_a_long_log_goes_before_what_scores_more() -> None:

@@ -269,3 +269,21 @@ def test_changes_beyond_their_share_are_flushed_before_more_come() -> None:
         assert not store.budget.is_pressed
         assert store.maintenance.memory() < 64 << 10
         assert inside(store.tablets[table.tablets[0].id]).live_rows == 20_001
+
+
+@pytest.mark.parametrize(("rows", "length"), [(20_500, 1), (400, 60_000)])
+def test_a_log_that_takes_long_to_replay_is_flushed_whatever_memory_holds(
+    rows: int, length: int
+) -> None:
+    options = StoreOptions(threads=1, durability="off", maintenance=False)
+    with closing(Store(MemoryEnv(), "db", options)) as store:
+        table = make_table(store)
+        insert(store, table, -1)
+        assert not store.maintenance.run_due()
+        for i in range(rows):
+            store.write_row(table, RowOpKind.INSERT, {0: i, 1: f"{i} {'x' * length}"})
+        tablet = store.tablets[table.tablets[0].id]
+        assert store.log_retention.replay_seconds(tablet.anchor) >= 0.5
+        assert store.maintenance.run_due()
+        assert flushed_rowsets(store, table) > 0
+        assert store.log_retention.replay_seconds(tablet.anchor) == 0
