@@ -104,11 +104,14 @@ class CodedGroups:
         shown: which of the columns the further parameters are the words of, in their order.
         print: its SQL, as that of `Query`, with lists of words as further parameters; made at its
             first use.
+        print_joint: the same where the codes of the first column are those of all of them together;
+            None where they are not the keys of one group, all of one scan.
     """
 
     columns: tuple[CodedColumn, ...]
     shown: tuple[int, ...]
     print: Callable[[], str] = field(compare=False, repr=False)
+    print_joint: Callable[[], str] | None = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

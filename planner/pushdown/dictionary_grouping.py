@@ -10,6 +10,12 @@ codes, and what is shown of them is looked up in a list of the words, once a gro
 
 Which form is computed is decided when the scans were read, for only then it is known whether their
 words are few. Inside aggregates the text stays.
+
+Where all text keys are those of one group over one table there is a third form, in which one code
+stands for the words of all of them: an engine that groups by one small integer needs no hash table.
+
+    SELECT city, kind, sum(x) FROM t GROUP BY city, kind
+    SELECT list_extract($1, code + 1), list_extract($2, code + 1), sum(x) FROM t GROUP BY code
 """
 
 from collections.abc import Mapping, Sequence
@@ -87,19 +93,44 @@ def coded_groups(
     marked = (node for node in all_nodes(tree) if _is_shown(node))
     shown = tuple(dict.fromkeys(node.meta[_META][1] for node in marked))
     parameters = {number: parameters_before + place for place, number in enumerate(shown, 1)}
-    return CodedGroups(tuple(columns), shown, cache(partial(_coded_sql, tree, columns, parameters)))
+    joint = None
+    if _are_joint(tree, columns):
+        all_as_one = [columns[0]] * len(columns)
+        joint = cache(partial(_coded_sql, tree, all_as_one, parameters))
+    by_column = cache(partial(_coded_sql, tree, columns, parameters))
+    return CodedGroups(tuple(columns), shown, by_column, joint)
+
+
+def _are_joint(tree: exp.Expr, columns: Sequence[CodedColumn]) -> bool:
+    """Whether several columns are keys of one group only, and of one scan."""
+    keys = [node for node in all_nodes(tree) if node.meta_get(_META) and not _is_shown(node)]
+    return (
+        len(columns) > 1
+        and len({column.scan for column in columns}) == 1
+        and len({id(key.parent) for key in keys}) == 1
+        and {key.meta[_META][1] for key in keys} == set(range(len(columns)))
+    )
 
 
 def _coded_sql(
     tree: exp.Expr, columns: Sequence[CodedColumn], parameters: Mapping[int, int]
 ) -> str:
-    """The SQL of the form over codes; `parameters` are those of the words, by the column."""
+    """The SQL of the form over codes.
+
+    Args:
+        columns: that have the codes, by number; a key whose codes are an earlier one's is none.
+        parameters: those of the words, by the column.
+    """
     coded = tree.copy()
     for node in [node for node in all_nodes(coded) if node.meta_get(_META) is not None]:
         alias, number = node.meta[_META]
         code = exp.column(columns[number].code, table=alias, quoted=True)
         if not _is_shown(node):
-            node.replace(code)
+            assert isinstance(node.parent, exp.Group)
+            if code in node.parent.expressions:
+                node.pop()
+            else:
+                node.replace(code)
             continue
         words = exp.Placeholder(this=str(parameters[number]))
         place = exp.Add(this=exp.cast(code, exp.DType.INT), expression=exp.Literal.number(1))

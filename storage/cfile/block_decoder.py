@@ -28,6 +28,7 @@ from pykudu_sql.storage.common.types.arrays import wide_bounds
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 from pykudu_sql.storage.errors import CorruptionError
 
+Limits = tuple[int, int]
 Codec = TypeVar("Codec", FixedCodec, BooleanCodec, BinaryCodec)
 
 _MAX_ARROW_OFFSET = 2**31 - 1
@@ -54,34 +55,34 @@ def decode(blocks: Sequence[Block], column_type: DataType, words: pa.Array | Non
         if encoding.codes is not None:
             parts.append(_decode_codes(list(group), encoding.codes, words))
         else:
-            binary = _fitting(encoding.binary, encoding, column_type)
+            binary = fitting(encoding.binary, encoding, column_type)
             parts.append(_decode_binary(list(group), binary, column_type))
     if len(parts) == 1:
         return parts[0]
     return pa.concat_arrays([without_dictionary(part) for part in parts])
 
 
-def _fitting(codec: Codec | None, encoding: EncodingTraits, column_type: DataType) -> Codec:
+def fitting(codec: Codec | None, encoding: EncodingTraits, column_type: DataType) -> Codec:
     """The codec of an encoding for a type, which a file can claim without having it."""
     if codec is None or not encoding.fits(column_type):
         raise CorruptionError(f"a block of {column_type} cannot be encoded as {encoding}")
     return codec
 
 
-def _new_buffer(length: int) -> tuple[pa.Buffer, Bytes]:
+def new_buffer(length: int) -> tuple[pa.Buffer, Bytes]:
     """Memory of Arrow's pool, which is aligned and given again without page faults."""
     buffer = pa.allocate_buffer(length)
     return buffer, np.frombuffer(buffer, np.uint8)
 
 
-def _row_count(blocks: Sequence[Block]) -> int:
+def row_count(blocks: Sequence[Block]) -> int:
     return sum(block.rows for block in blocks)
 
 
 def _validity(blocks: Sequence[Block]) -> pa.Buffer | None:
     if all(block.validity is None for block in blocks):
         return None
-    buffer, bits = _new_buffer(bitmap_length(_row_count(blocks)))
+    buffer, bits = new_buffer(bitmap_length(row_count(blocks)))
     bits[:] = 0xFF
     position = 0
     for block in blocks:
@@ -92,18 +93,32 @@ def _validity(blocks: Sequence[Block]) -> pa.Buffer | None:
 
 
 def _decode_fixed(blocks: Sequence[Block], column_type: DataType) -> pa.Array:
-    rows, kind = _row_count(blocks), column_type.numpy
-    buffer, out = _new_buffer(rows * column_type.width)
+    rows, kind, width = row_count(blocks), column_type.numpy, column_type.width
+    buffer, out = new_buffer(rows * width)
+    limits = limits_of(column_type)
     position = 0
     for block in blocks:
-        end = position + block.rows * column_type.width
-        codec = _fitting(block.encoding.fixed, block.encoding, column_type)
+        end = position + block.rows * width
+        codec = fitting(block.encoding.fixed, block.encoding, column_type)
         part = out[position:end]
         codec.decode_into(block.payload, part if kind is None else part.view(kind))
+        if limits is not None and not lies_within(limits, block.payload, codec, kind):
+            check_range(part, column_type)
         position = end
-    if column_type.kind in _BOUNDED:
-        check_range(out, column_type)
     return pa.Array.from_buffers(column_type.arrow, rows, [_validity(blocks), buffer])
+
+
+def limits_of(column_type: DataType) -> Limits | None:
+    """Least and greatest value of a type that has fewer of them than its bits, else None."""
+    return column_type.integer_range if column_type.kind in _BOUNDED else None
+
+
+def lies_within(
+    limits: Limits, payload: Bytes, codec: FixedCodec, kind: np.dtype[Any] | None
+) -> bool:
+    """Whether no value of a payload, of a numpy type, can lie outside limits, by its header."""
+    bounds = None if kind is None else codec.bounds(payload, kind)
+    return bounds is not None and limits[0] <= bounds[0] and bounds[1] <= limits[1]
 
 
 def check_range(stored: Bytes, column_type: DataType) -> None:
@@ -120,12 +135,12 @@ def check_range(stored: Bytes, column_type: DataType) -> None:
 
 
 def _decode_bool(blocks: Sequence[Block], column_type: DataType) -> pa.Array:
-    rows = _row_count(blocks)
-    buffer, out = _new_buffer(bitmap_length(rows))
+    rows = row_count(blocks)
+    buffer, out = new_buffer(bitmap_length(rows))
     position = 0
     for block in blocks:
         bits = out[position : position + bitmap_length(block.rows)]
-        codec = _fitting(block.encoding.boolean, block.encoding, column_type)
+        codec = fitting(block.encoding.boolean, block.encoding, column_type)
         codec.decode_into(block.payload, block.rows, bits)
         position += block.rows // 8
     return pa.Array.from_buffers(pa.bool_(), rows, [_validity(blocks), buffer])
@@ -137,19 +152,24 @@ def _decode_codes(
     if words is None:
         raise CorruptionError("a block is in codes and the CFile has no dictionary")
     kind = codec.code_type(len(words))
-    rows = _row_count(blocks)
-    buffer, out = _new_buffer(rows * kind.itemsize)
+    rows = row_count(blocks)
+    buffer, out = new_buffer(rows * kind.itemsize)
     position = 0
     for block in blocks:
         end = position + block.rows * kind.itemsize
         codec.decode_into(block.payload, out[position:end])
         position = end
-    # Seen as unsigned, a negative code is larger than any dictionary.
-    largest = int(out.view(kind.str.replace("i", "u")).max())
-    if largest >= len(words):
-        raise CorruptionError(f"code {largest} is outside the dictionary of {len(words)} words")
+    check_codes(out.view(kind), words)
     codes = pa.Array.from_buffers(pa.from_numpy_dtype(kind), rows, [_validity(blocks), buffer])
     return pa.DictionaryArray.from_arrays(codes, words, safe=False)
+
+
+def check_codes(codes: npt.NDArray[Any], words: pa.Array) -> None:
+    """See that codes, at least one, lie inside the dictionary."""
+    # Seen as unsigned, a negative code is larger than any dictionary.
+    largest = int(codes.view(codes.dtype.str.replace("i", "u")).max())
+    if largest >= len(words):
+        raise CorruptionError(f"code {largest} is outside the dictionary of {len(words)} words")
 
 
 def _decode_binary(blocks: Sequence[Block], codec: BinaryCodec, column_type: DataType) -> pa.Array:
@@ -157,15 +177,15 @@ def _decode_binary(blocks: Sequence[Block], codec: BinaryCodec, column_type: Dat
     total = sum(block.data_length for block in opened)
     if total > _MAX_ARROW_OFFSET:
         raise CorruptionError(f"blocks claim {total} bytes of values, limit {_MAX_ARROW_OFFSET}")
-    rows = _row_count(blocks)
+    rows = row_count(blocks)
     lengths = np.empty(rows, np.uint32)
-    data_buffer, data = _new_buffer(total)
+    data_buffer, data = new_buffer(total)
     row = position = 0
     for block, values in zip(blocks, opened, strict=True):
         end = position + values.data_length
         values.decode_into(lengths[row : row + block.rows], data[position:end])
         row, position = row + block.rows, end
-    offsets_buffer, offset_bytes = _new_buffer(4 * (rows + 1))
+    offsets_buffer, offset_bytes = new_buffer(4 * (rows + 1))
     offsets: npt.NDArray[Any] = offset_bytes.view(np.int32)
     offsets[0] = 0
     np.cumsum(lengths, dtype=np.int32, out=offsets[1:])

@@ -6,10 +6,13 @@ file, CFile, block and offset.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.cfile import block, block_decoder
+from pykudu_sql.storage.cfile import block, block_decoder, row_picker
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.block_file import BlockFile, Section
 from pykudu_sql.storage.cfile.footer import CFileEntry
@@ -104,12 +107,31 @@ class CFileBlocks:
         try:
             return block_decoder.decode(blocks, self._entry.type, words)
         except CorruptionError:
-            # Decoded together they do not show which one it was; one by one they do.
-            for number, one in enumerate(blocks, first):
-                try:
-                    block_decoder.decode([one], self._entry.type, words)
-                except CorruptionError as error:
-                    raise self._corrupt_block(number, error) from error
+            self._find_corrupt(first, blocks)
+            raise
+
+    def pick(self, first: int, stop: int, ordinals: npt.NDArray[np.int64]) -> pa.Array:
+        """Some rows of neighbouring data blocks as one array.
+
+        Args:
+            first, stop: blocks first <= number < stop, at least one.
+            ordinals: of rows in these blocks, ascending, at least one.
+
+        Raises CorruptionError: a block is not what was written.
+        """
+        blocks, words = self.open(first, stop), self.words()
+        if words is not None:
+            self._check_codes(first, blocks)
+        firsts = self.first_ordinals[first : stop + 1]
+        edges = np.searchsorted(ordinals, firsts).tolist()
+        places = [
+            ordinals[begin:end] - start
+            for start, (begin, end) in zip(firsts, pairwise(edges), strict=False)
+        ]
+        try:
+            return row_picker.pick(blocks, places, self._entry.type, words)
+        except CorruptionError:
+            self._find_corrupt(first, blocks)
             raise
 
     def binary_cell(self, number: int, slot: int) -> Cell:
@@ -122,6 +144,14 @@ class CFileBlocks:
             return block_decoder.decode_binary_cell(one, self._entry.type, slot)
         except CorruptionError as error:
             raise self._corrupt_block(number, error) from error
+
+    def _find_corrupt(self, first: int, blocks: Sequence[block.Block]) -> None:
+        """Decoded together, blocks do not show which one it was; one by one they do."""
+        for number, one in enumerate(blocks, first):
+            try:
+                block_decoder.decode([one], self._entry.type, self.words())
+            except CorruptionError as error:
+                raise self._corrupt_block(number, error) from error
 
     def _check_codes(self, first: int, blocks: Sequence[block.Block]) -> None:
         """See that blocks are in codes: pruning trusts the dictionary to have every value."""

@@ -221,7 +221,13 @@ class CFileReader:
         touched = np.diff(np.searchsorted(ordinals, self.zone_map.first_ordinals)) > 0
         if 2 * np.count_nonzero(touched) <= last + 1 - first:
             return self.take(ordinals, stats)
-        return self.read_once(start, stop, stats).take(pa.array(ordinals - start))
+        if self._cached_whole() is not None:
+            return self.take(ordinals, stats)
+        array = self._blocks.pick(first, last + 1, ordinals)
+        if stats is not None:
+            stats.blocks_decoded += int(np.count_nonzero(touched))
+            stats.bytes_decoded += _own_size(array)
+        return array
 
     def runs(self, stats: ScanStats | None = None) -> ColumnRuns | None:
         """The column as runs; None when it is no run-length encoded one, or is decoded already.

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import prod
 
+import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.executor.reading.scans import StreamedScan
@@ -10,23 +13,54 @@ from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.errors import InternalError
 from pykudu_sql.storage.scan.scan_token import batches_of
 
+_MOST_COMBINATIONS = (1 << 7) - 1
+
 
 @dataclass(frozen=True, slots=True)
 class Coding:
-    """A column of codes.
+    """A column of codes, of one column of texts or of several together.
 
-    `column`: place of the column that has the texts; `name`: of the column of codes; `words`: what
-    they count from 0, all texts of the column among them.
+    `columns`: indices of those that have the texts; `name`: of the column of codes; `words`: of each
+    of them, all its texts among them. Codes of one column count its words from 0, NULL for NULL;
+    those of several count what `combinations` gives.
     """
 
-    column: int
+    columns: tuple[int, ...]
     name: str
-    words: pa.Array
+    words: tuple[pa.Array, ...]
 
     @property
     def field(self) -> pa.Field:
         """In the schema of a stream."""
-        return pa.field(self.name, code_type(len(self.words)))
+        one = len(self.words) == 1
+        return pa.field(self.name, code_type(len(self.words[0]) if one else _spread(self.words)))
+
+    def codes(self, texts: Sequence[pa.Array]) -> pa.Array:
+        """The codes of rows, of whose columns the texts are."""
+        codes = [codes_of(*each) for each in zip(texts, self.words, strict=True)]
+        if len(codes) == 1:
+            return codes[0]
+        kind = self.field.type
+        joint = np.zeros(len(codes[0]), kind.to_pandas_dtype())
+        for each, words in zip(codes, self.words, strict=True):
+            joint *= len(words) + 1
+            joint += (pc.fill_null(each, len(words)) if each.null_count else each).to_numpy()
+        return pa.array(joint, kind)
+
+
+def combinations(words: Sequence[pa.Array]) -> list[list[str | None]]:
+    """What joint codes stand for, by column: each word of one, or NULL, with each of the others."""
+    several = product(*([*each.to_pylist(), None] for each in words))
+    return [list(column) for column in zip(*several, strict=True)]
+
+
+def are_few_together(words: Sequence[pa.Array]) -> bool:
+    """Whether joint codes are so small that an engine needs no hash table for them."""
+    return _spread(words) <= _MOST_COMBINATIONS
+
+
+def _spread(words: Sequence[pa.Array]) -> int:
+    return prod(len(each) + 1 for each in words)
 
 
 class CodedStream:
@@ -42,17 +76,19 @@ class CodedStream:
     def batches(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
         """A new scan; see `RowStream`."""
         stored = len(self._scan.schema)
-        sources = [c if c < stored else self._codings[c - stored].column for c in columns]
-        read = sorted(set(sources))
-        positions = [read.index(source) for source in sources]
         codings = [None if c < stored else self._codings[c - stored] for c in columns]
+        sources = [
+            (c,) if coding is None else coding.columns
+            for c, coding in zip(columns, codings, strict=True)
+        ]
+        read = sorted({c for source in sources for c in source})
+        positions = [[read.index(c) for c in source] for source in sources]
         schema = pa.schema([self.schema.field(c) for c in columns])
         for block in self._scan.blocks(read):
+            given = [[block.columns[position] for position in each] for each in positions]
             arrays = [
-                block.columns[position]
-                if coding is None
-                else codes_of(block.columns[position], coding.words)
-                for position, coding in zip(positions, codings, strict=True)
+                each[0] if coding is None else coding.codes(each)
+                for each, coding in zip(given, codings, strict=True)
             ]
             yield from batches_of(schema, arrays, block.length)
 

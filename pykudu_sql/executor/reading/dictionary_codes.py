@@ -12,9 +12,14 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import Relation
-from pykudu_sql.executor.reading.coded_stream import CodedStream, Coding, code_type, codes_of
+from pykudu_sql.executor.reading.coded_stream import (
+    CodedStream,
+    Coding,
+    are_few_together,
+    combinations,
+)
 from pykudu_sql.executor.reading.scans import StreamedScan
-from pykudu_sql.planner.plan.query_plans import CodedGroups
+from pykudu_sql.planner.plan.query_plans import CodedColumn, CodedGroups
 from pykudu_sql.storage.common.types import compute as pc
 
 LEAST_ROWS = 50_000
@@ -27,12 +32,14 @@ class CodedRelations:
     """What the form over codes is computed from.
 
     Attributes:
+        sql: in which they are read.
         relations: by name; those with coded columns have their codes too.
         words: for each parameter of words, what codes count from 0.
     """
 
+    sql: str
     relations: Mapping[str, Relation]
-    words: list[list[str]]
+    words: Sequence[Sequence[str | None]]
 
 
 def coded_relations(coded: CodedGroups, relations: Mapping[str, Relation]) -> CodedRelations | None:
@@ -43,18 +50,30 @@ def coded_relations(coded: CodedGroups, relations: Mapping[str, Relation]) -> Co
     """
     if max(map(_row_count, relations.values()), default=0) < LEAST_ROWS:
         return None
-    codings: dict[str, list[Coding]] = {}
     words = []
     for column in coded.columns:
-        relation = relations[column.scan]
-        texts = _words(relation, column.column)
+        texts = _words(relations[column.scan], column.column)
         if texts is None:
             return None
-        index = relation.schema.get_field_index(column.column)
-        codings.setdefault(column.scan, []).append(Coding(index, column.code, texts))
-        words.append(texts.to_pylist() or [""])
+        words.append(texts)
+    print_joint, first = coded.print_joint, coded.columns[0]
+    codings: dict[str, list[Coding]] = {}
+    shown: Sequence[Sequence[str | None]]
+    if print_joint is not None and are_few_together(words):
+        positions = tuple(_index(relations, column) for column in coded.columns)
+        codings[first.scan] = [Coding(positions, first.code, tuple(words))]
+        sql, shown = print_joint(), combinations(words)
+    else:
+        for column, texts in zip(coded.columns, words, strict=True):
+            coding = Coding((_index(relations, column),), column.code, (texts,))
+            codings.setdefault(column.scan, []).append(coding)
+        sql, shown = coded.print(), [texts.to_pylist() or [""] for texts in words]
     coded_ones = {name: _with_codes(relations[name], each) for name, each in codings.items()}
-    return CodedRelations({**relations, **coded_ones}, [words[i] for i in coded.shown])
+    return CodedRelations(sql, {**relations, **coded_ones}, [shown[i] for i in coded.shown])
+
+
+def _index(relations: Mapping[str, Relation], column: CodedColumn) -> int:
+    return int(relations[column.scan].schema.get_field_index(column.column))
 
 
 def _row_count(relation: Relation) -> int:
@@ -82,9 +101,7 @@ def _with_codes(relation: Relation, codings: Sequence[Coding]) -> Relation:
         return CodedStream(relation, codings)
     assert isinstance(relation, pa.Table)
     for coding in codings:
-        pieces = relation.column(coding.column).chunks
-        codes = [codes_of(piece, coding.words) for piece in pieces]
-        relation = relation.append_column(
-            coding.field, pa.chunked_array(codes, code_type(len(coding.words)))
-        )
+        pieces = relation.select(list(coding.columns)).to_batches()
+        codes = [coding.codes(each.columns) for each in pieces]
+        relation = relation.append_column(coding.field, pa.chunked_array(codes, coding.field.type))
     return relation

@@ -223,7 +223,7 @@ def engine_request(
     values = parameter_values(query, parameters)
     coded = None if query.coded is None else coded_relations(query.coded, relations)
     if query.coded is not None and coded is not None:
-        return query.coded.print(), coded.relations, [*values, *coded.words]
+        return coded.sql, coded.relations, [*values, *coded.words]
     return query.sql, relations, values
 
 

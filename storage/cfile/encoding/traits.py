@@ -31,6 +31,11 @@ EncodeValues = Callable[[Values], bytes | None]
 DecodeRuns = Callable[[Bytes, int, np.dtype[Any]], tuple[Values, Lengths]]
 
 
+def _unknown_bounds(payload: Bytes, kind: np.dtype[Any]) -> tuple[int, int] | None:
+    """Of encodings whose headers do not tell."""
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class FixedCodec:
     """Numbers of one width.
@@ -38,10 +43,16 @@ class FixedCodec:
     Attributes:
         encoder: from the values of a column's first block to what encodes each of its blocks.
         decode_into: writes the values of a payload; of 16-byte values, their bytes.
+        take_into: writes some of the so many values of a payload, by their places in the block,
+            int64 and ascending; None where all have to be decoded for that.
+        bounds: between which values of a numpy type all of a payload lie, by its header; None where
+            that does not tell.
     """
 
     encoder: Callable[[Values], EncodeValues]
     decode_into: Callable[[Bytes, Values], None]
+    take_into: Callable[[Bytes, int, Values, Values], None] | None = None
+    bounds: Callable[[Bytes, np.dtype[Any]], tuple[int, int] | None] = _unknown_bounds
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,3 +65,29 @@ def test_a_column_of_two_groups_is_coded_once(context: PlanContext) -> None:
     assert coded(sql, context)[0] == ["__scan_0.s", "__scan_1.name"]
     twice = "select s from (select s from t group by s) x group by s"
     assert coded(twice, context)[0] == ["__scan_0.s"]
+
+
+def test_keys_of_one_group_over_one_table_may_share_a_code(context: PlanContext) -> None:
+    bound = bind(
+        parse("select name, note, count(*) as n from u group by note, name, t_id"), context
+    )
+    columns = mark_group_keys(bound, {reference: "__scan_0" for reference in bound.references})
+    joint = coded_groups(bound.tree, columns, 0).print_joint
+    assert joint is not None
+    (code,) = {name for name in ("__scan_code_2", "__scan_code_3") if name in joint()}
+    assert joint().endswith(f'GROUP BY "u"."{code}", "t_id"')
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select s from t group by s",
+        "select s from t group by s union all select name from u group by name",
+        "select name from t join u on t.a = u.t_id group by s, name",
+    ],
+)
+def test_keys_of_other_groups_or_tables_do_not(sql: str, context: PlanContext) -> None:
+    bound = bind(parse(sql), context)
+    names = {reference: f"__scan_{i}" for i, reference in enumerate(bound.references)}
+    columns = mark_group_keys(bound, names)
+    assert columns and coded_groups(bound.tree, columns, 0).print_joint is None

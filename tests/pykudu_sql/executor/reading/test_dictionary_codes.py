@@ -1,15 +1,18 @@
 """GROUP BY over text columns by their codes: the same rows, names and types as by the texts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 import pytest
 
 import pykudu_sql
 from pykudu_sql import Connection
-from pykudu_sql.executor.reading import dictionary_codes
+from pykudu_sql.engine.query_engine import Relation
+from pykudu_sql.executor.reading import coded_stream, dictionary_codes, queries
 from pykudu_sql.executor.reading.coded_stream import CodedStream, Coding
+from pykudu_sql.executor.reading.dictionary_codes import CodedRelations
 from pykudu_sql.executor.reading.scans import StreamedScan
+from pykudu_sql.planner.plan.query_plans import CodedGroups
 
 WORDS = ["red", "green", "blue", "Grün", "", None]
 
@@ -124,19 +127,42 @@ def test_groups_by_codes_are_those_by_texts(
 def test_a_stream_is_grouped_by_codes(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    streamed: list[int] = []
+    streamed: list[list[int]] = []
     make = CodedStream.__init__
 
     def note(stream: CodedStream, scan: StreamedScan, codings: Sequence[Coding]) -> None:
         make(stream, scan, codings)
-        streamed.extend(len(coding.words) for coding in codings)
+        streamed.extend([len(words) for words in coding.words] for coding in codings)
 
     monkeypatch.setattr(CodedStream, "__init__", note)
     monkeypatch.setattr(dictionary_codes, "LEAST_ROWS", 0)
     connection.execute("SET scan_memory_bytes = 0")
     connection.execute("SELECT colour, size, sum(x) FROM t GROUP BY colour, size").fetchall()
+    connection.execute("SELECT colour FROM t GROUP BY colour").fetchall()
     connection.execute(f"SET scan_memory_bytes = {1 << 30}")
-    assert streamed == [9, 3]
+    assert streamed == [[9, 3], [9]]
+
+
+@pytest.mark.parametrize("most", [39, 40], ids=["each by its own", "all in one"])
+def test_several_keys_have_one_code_where_their_combinations_are_few(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch, reading: str, most: int
+) -> None:
+    sql = "SELECT size, upper(colour), count(*) FROM t GROUP BY colour, 1 ORDER BY 2, 1"
+    expected = connection.execute(sql).fetchall()
+    asked: list[str] = []
+    request = queries.coded_relations
+
+    def note(coded: CodedGroups, relations: Mapping[str, Relation]) -> CodedRelations | None:
+        made = request(coded, relations)
+        asked.append("" if made is None else made.sql)
+        return made
+
+    monkeypatch.setattr(queries, "coded_relations", note)
+    monkeypatch.setattr(dictionary_codes, "LEAST_ROWS", 0)
+    monkeypatch.setattr(coded_stream, "_MOST_COMBINATIONS", most)
+    assert connection.execute(sql).fetchall() == expected
+    (groups,) = [text[text.index("GROUP BY") : text.index("ORDER BY")] for text in asked]
+    assert groups.count("__scan_code_") == (2 if most == 39 else 1)
 
 
 def test_words_in_great_number_stay_text(
