@@ -105,7 +105,7 @@ class CodedGroups:
         print: its SQL, as that of `Query`, with lists of words as further parameters; made at its
             first use.
         print_joint: the same where the codes of the first column are those of all of them together;
-            None where they are not the keys of one group, all of one scan.
+            None where they are not the keys of one group, all of one mention of a table.
     """
 
     columns: tuple[CodedColumn, ...]

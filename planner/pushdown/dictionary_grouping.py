@@ -102,11 +102,11 @@ def coded_groups(
 
 
 def _are_joint(tree: exp.Expr, columns: Sequence[CodedColumn]) -> bool:
-    """Whether several columns are keys of one group only, and of one scan."""
+    """Whether several columns are keys of one group only, and of one mention of a table."""
     keys = [node for node in all_nodes(tree) if node.meta_get(_META) and not _is_shown(node)]
     return (
         len(columns) > 1
-        and len({column.scan for column in columns}) == 1
+        and len({key.meta[_META][0] for key in keys}) == 1
         and len({id(key.parent) for key in keys}) == 1
         and {key.meta[_META][1] for key in keys} == set(range(len(columns)))
     )

@@ -203,7 +203,7 @@ def decode_binary_cell(block: Block, column_type: DataType, slot: int) -> Cell:
     """
     if block.validity is not None and not block.validity[slot >> 3] >> (slot & 7) & 1:
         return None
-    codec = _fitting(block.encoding.binary, block.encoding, column_type)
+    codec = fitting(block.encoding.binary, block.encoding, column_type)
     opened = codec.open_block(block.payload, block.rows, MAX_RAW_BYTES)
     lengths = np.empty(block.rows, np.uint32)
     data = np.empty(opened.data_length, np.uint8)

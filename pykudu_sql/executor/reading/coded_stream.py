@@ -20,9 +20,9 @@ _MOST_COMBINATIONS = (1 << 7) - 1
 class Coding:
     """A column of codes, of one column of texts or of several together.
 
-    `columns`: indices of those that have the texts; `name`: of the column of codes; `words`: of each
-    of them, all its texts among them. Codes of one column count its words from 0, NULL for NULL;
-    those of several count what `combinations` gives.
+    `columns`: indices of those that have the texts; `name`: of the column of codes; `words`: of
+    each of them, all its texts among them. Codes of one column count its words from 0, NULL for
+    NULL; those of several count what `combinations` gives.
     """
 
     columns: tuple[int, ...]

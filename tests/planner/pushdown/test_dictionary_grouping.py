@@ -84,10 +84,10 @@ def test_keys_of_one_group_over_one_table_may_share_a_code(context: PlanContext)
         "select s from t group by s",
         "select s from t group by s union all select name from u group by name",
         "select name from t join u on t.a = u.t_id group by s, name",
+        "select x.name from u x join u y on x.id = y.t_id group by x.name, y.note",
     ],
 )
 def test_keys_of_other_groups_or_tables_do_not(sql: str, context: PlanContext) -> None:
     bound = bind(parse(sql), context)
-    names = {reference: f"__scan_{i}" for i, reference in enumerate(bound.references)}
-    columns = mark_group_keys(bound, names)
+    columns = mark_group_keys(bound, {each: f"__of_{each.table.name}" for each in bound.references})
     assert columns and coded_groups(bound.tree, columns, 0).print_joint is None

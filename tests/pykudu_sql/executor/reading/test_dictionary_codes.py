@@ -76,6 +76,8 @@ QUERIES = [
     "SELECT colour, count(*) FROM names RIGHT JOIN t USING (colour) GROUP BY colour ORDER BY 1",
     "SELECT a.colour, b.colour, count(*) FROM t a JOIN t b ON a.id = b.id + 1 GROUP BY "
     "a.colour, b.colour ORDER BY 1, 2",
+    "SELECT a.colour, b.size, count(*) FROM t a JOIN t b ON a.id = b.id + 1 GROUP BY "
+    "a.colour, b.size ORDER BY 1, 2",
     "SELECT c, n FROM (SELECT colour AS c, count(*) AS n FROM t GROUP BY colour) AS g WHERE "
     "n > 3 ORDER BY c",
     "WITH g AS (SELECT size, sum(x) AS s FROM t GROUP BY size) SELECT t.colour, sum(g.s) "
