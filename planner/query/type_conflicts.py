@@ -59,7 +59,7 @@ def no_common_type(where: str, names: Sequence[str]) -> ProgrammingError:
 
 
 def check_compared(nodes: Iterable[exp.Expr], types: ExpressionTypes) -> None:
-    """Refuse comparisons of texts with numbers or truth, and of numbers with times.
+    """Refuse comparisons of texts with numbers or truth, of numbers with times, of lists with one.
 
     A text that is written as a literal takes the type of what it meets, see `compared_texts`.
 
@@ -72,16 +72,25 @@ def check_compared(nodes: Iterable[exp.Expr], types: ExpressionTypes) -> None:
     comparisons = [(node, list(map(_operand, compared(node)))) for node in nodes]
     types.learn(each for _, operands in comparisons for each in _unknown(operands, types))
     for node, operands in comparisons:
-        names = [types.rule_name(each) for each in operands if not _is_free(each)]
+        names = [_compared_type(each, types) for each in operands if not _is_free(each)]
         for one, other in combinations(dict.fromkeys(names), 2):
             if _differ(one, other):
                 raise _differing("values", one, other, node)
 
 
 def _operand(node: exp.Expr) -> exp.Expr:
+    """What is compared, without parentheses: of ANY and ALL a query, or a list of values."""
     while isinstance(node, exp.Any | exp.All | exp.Paren):
         node = node.this
     return node
+
+
+def _compared_type(operand: exp.Expr, types: ExpressionTypes) -> str | None:
+    """The type of what is compared; lists under ANY and ALL are the engine's to look into."""
+    name, around = types.rule_name(operand), operand.parent
+    while isinstance(around, exp.Paren):
+        around = around.parent
+    return None if isinstance(around, exp.Any | exp.All) and _is_nested(name) else name
 
 
 def _is_free(operand: exp.Expr) -> bool:
@@ -105,12 +114,18 @@ def _is_number(name: str | None) -> bool:
     return name in (BOOLEAN, DOUBLE, FLOAT) or digits_of_type(name) is not None
 
 
+def _is_nested(name: str | None) -> bool:
+    return name is not None and name.endswith(("]", ")")) and not is_decimal(name)
+
+
 def _is_either(name: str | None) -> bool:
     return name in _NOT_NUMBERS or _is_number(name)
 
 
 def _differ(one: str | None, other: str | None) -> bool:
-    """Whether one type is of numbers and the other of what is none."""
+    """Whether one type is of numbers and the other of what is none, or one of several values."""
+    if _is_nested(one) != _is_nested(other):
+        return _is_either(one) or _is_either(other)
     return (_is_number(one) and other in _NOT_NUMBERS) or (
         _is_number(other) and one in _NOT_NUMBERS
     )

@@ -132,7 +132,8 @@ MIXED = (
     "s IS DISTINCT FROM k", "(s, k) = (5, 1)", "CASE s WHEN 5 THEN true END", "nullif(5, s) = 5",
     "upper(s) = k + 1", "s || '' = 5", "s = true", "s = k > 1", "s IN (SELECT k FROM {0})",
     "k = ANY (SELECT s FROM {0})", "(SELECT max(s) FROM {0}) = 5", "coalesce(s, 'a') = 5e0",
-    "k = d", "d <> 5", "m > 5", "year(d) = d", "concat(s, 'a') = 5", "decode(k, 1, s) = 5",
+    "k = d", "d <> 5", "m > 5", "year(d) = d", "concat(s, 'a') = 5", "k = [1]", "s <> ['a']",
+    "m IN ([m])", "decode(k, 1, s) = 5",
 )  # fmt: skip
 
 
@@ -173,9 +174,20 @@ def test_joins_compare_no_texts_with_numbers(mixed: pykudu_sql.Connection) -> No
 @pytest.mark.parametrize(
     "condition",
     ["k = '1'", "s = '5'", "k = true", "CAST(s AS INT) = 5", "s = CAST(5 AS STRING)", "k = NULL",
-     "s IN ('5', NULL)", "d = m", "m = '2020-01-01'", "d = s || ''", "s = to_json(5)"],
+     "s IN ('5', NULL)", "d = m", "m = '2020-01-01'", "d = s || ''", "s = to_json(5)",
+     "k = ANY([1, 2])", "[k] = [1]", "k = ANY(SELECT 1)"],
 )  # fmt: skip
 def test_what_is_always_read_as_the_other_type_is_compared(
     mixed: pykudu_sql.Connection, condition: str
 ) -> None:
     assert mixed.execute(f"SELECT {condition} FROM none").fetchall() == []
+
+
+@pytest.mark.parametrize("table", ["one", "none"])
+def test_a_list_given_for_one_value_is_refused_whatever_rows_there_are(
+    mixed: pykudu_sql.Connection, table: str
+) -> None:
+    for condition in ("k = ?", "k + 1 = ?", "s = ?", "k < ? AND s = 'a'"):
+        with pytest.raises(pykudu_sql.Error) as caught:
+            mixed.execute(f"SELECT k FROM {table} WHERE {condition}", ([1],))
+        assert caught.value.sqlstate in ("42804", "07006"), condition
