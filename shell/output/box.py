@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import Any
 
 from pykudu_sql.shell.output.display import ELLIPSIS, elide, escape, pad, width
-from pykudu_sql.shell.output.layout import Need, Placement, fits, place
+from pykudu_sql.shell.output.layout import BORDERS, Need, Placement, fits, place
 from pykudu_sql.shell.output.spans import Line, Role, Span
 from pykudu_sql.shell.output.values import is_number_type, is_text_type, to_shown, to_text
 from pykudu_sql.shell.output.wrapping import longest_piece, wrap_name, wrap_text
@@ -110,6 +110,12 @@ def draw(preview: Preview, look: Look, screen: Screen) -> tuple[Iterator[Line], 
 def is_too_wide(preview: Preview, look: Look, screen: Screen) -> bool:
     """Whether a box would leave columns out."""
     return not fits([column.need() for column in _columns(preview, look)], screen.columns)
+
+
+def is_whole_within(preview: Preview, look: Look, screen: Screen) -> bool:
+    """Whether a box with nothing broken or cut is no wider than the screen."""
+    natural = sum(column.need().natural + BORDERS for column in _columns(preview, look))
+    return screen.columns is None or natural < screen.columns
 
 
 def footer(preview: Preview, shown_columns: int) -> str:

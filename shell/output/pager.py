@@ -1,7 +1,7 @@
 """A program such as `less` for what does not fit the screen.
 
-Text is held until it is longer or wider than the screen; only then is the program started, and gets
-what was held and all that follows. What fits is written as ever.
+Text is held until it is longer than the screen; only then is the program started, and gets what was
+held and all that follows. What fits is written as ever.
 """
 
 import os
@@ -16,8 +16,8 @@ from pykudu_sql.shell.output.display import width
 if TYPE_CHECKING:
     import subprocess
 
-# Colours are shown, long lines are scrolled sideways instead of being broken.
-_LESS_OPTIONS = "-SR"
+# Options of `less`: colours are shown, and long lines are broken, or scrolled sideways.
+BROKEN, CHOPPED = "-R", "-SR"
 
 
 class PagerLeft(Exception):
@@ -39,9 +39,9 @@ def pager_command(chosen: str, environ: Mapping[str, str], *, safe: bool) -> str
     return "less" if shutil.which("less") else None
 
 
-def pager_environment(environ: Mapping[str, str], *, safe: bool) -> dict[str, str]:
+def pager_environment(environ: Mapping[str, str], options: str, *, safe: bool) -> dict[str, str]:
     """The environment of the pager: the user's, and options of `less` unless they have theirs."""
-    return {"LESS": _LESS_OPTIONS, **environ, **({"LESSSECURE": "1"} if safe else {})}
+    return {"LESS": options, **environ, **({"LESSSECURE": "1"} if safe else {})}
 
 
 class PagedText:
@@ -52,11 +52,18 @@ class PagedText:
     """
 
     def __init__(
-        self, command: str, environ: Mapping[str, str], stream: IO[str], size: os.terminal_size
+        self, command: str, stream: IO[str], size: os.terminal_size, *, safe: bool
     ) -> None:
-        """Nothing is written yet. `size`: of the screen."""
+        """Nothing is written yet.
+
+        Args:
+            command: of the pager.
+            stream: takes what fits.
+            size: of the screen.
+            safe: the pager must start no other program.
+        """
         self._command = command
-        self._environ = environ
+        self._safe = safe
         self._stream = stream
         self._size = size
         self._held: list[str] = []
@@ -79,14 +86,19 @@ class PagedText:
             self._send(text)
             return
         self._held.append(text)
-        self._lines += plain.count("\n")
+        for line in plain.split("\n")[:-1]:
+            self._lines += max(1, -(-width(line) // self._size.columns))
         # The line of the prompt that comes next belongs on the screen, too.
-        if self._lines >= self._size.lines - 1 or any(
-            width(line) > self._size.columns for line in plain.split("\n")
-        ):
-            self._start()
+        if self._lines >= self._size.lines - 1:
+            self.start(BROKEN)
 
-    def _start(self) -> None:
+    def start(self, options: str) -> None:
+        """Start the pager, unless it is there. `options`: of `less`.
+
+        Raises PagerLeft: the user left the pager.
+        """
+        if self._program is not None:
+            return
         import subprocess  # a part of the start that few sessions need
 
         self._stream.flush()
@@ -95,7 +107,7 @@ class PagedText:
             self._command,
             shell=True,
             stdin=subprocess.PIPE,
-            env=dict(self._environ),
+            env=pager_environment(os.environ, options, safe=self._safe),
             encoding="utf-8",
             errors="surrogatepass",
         )

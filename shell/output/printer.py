@@ -9,7 +9,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pykudu_sql.shell.output.box import Look, Preview, Row, Screen, draw, footer, is_too_wide
+from pykudu_sql.shell.output.box import (
+    Look,
+    Preview,
+    Row,
+    Screen,
+    draw,
+    footer,
+    is_too_wide,
+    is_whole_within,
+)
 from pykudu_sql.shell.output.export import EXPORTS, NULL_TEXTS, SPREADSHEET_FORMATS, Batches
 from pykudu_sql.shell.output.formula_guard import guard_batches, guard_names
 from pykudu_sql.shell.output.pager import PagerLeft
@@ -87,6 +96,8 @@ def print_kept(kept: Kept, output: Output, settings: Settings) -> str:
     else:
         lines, _ = draw(preview, look, Screen(None if output.is_paged else screen.columns))
     with suppress(PagerLeft):
+        if not is_whole_within(preview, look, screen):
+            output.scroll_sideways()
         for line in lines:
             output.write_line(line)
     return footer(preview, len(preview.names))

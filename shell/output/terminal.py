@@ -15,7 +15,8 @@ from typing import IO, TYPE_CHECKING, TextIO
 
 from pykudu_sql.shell.output.clipboard import MOST_BYTES, osc52
 from pykudu_sql.shell.output.display import escape
-from pykudu_sql.shell.output.pager import PagedText, PagerLeft, pager_environment
+from pykudu_sql.shell.output.messages import fitted
+from pykudu_sql.shell.output.pager import CHOPPED, PagedText, PagerLeft
 from pykudu_sql.shell.output.spans import Line, Role, Span, coloured, text_of
 from pykudu_sql.shell.output.status_line import StatusLine
 from pykudu_sql.shell.settings import UsageError
@@ -31,6 +32,15 @@ def shows_colours(stream: IO[str]) -> bool:
     """Whether a stream is a terminal whose user wants colours."""
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return wanted and stream.isatty()
+
+
+def size_of(stream: IO[str]) -> os.terminal_size:
+    """Columns and lines of a terminal, 80 and 24 where it does not say."""
+    try:
+        size = os.get_terminal_size(stream.fileno())
+    except OSError:
+        return os.terminal_size((80, 24))
+    return os.terminal_size((size.columns or 80, size.lines or 24))
 
 
 class Output:
@@ -86,8 +96,7 @@ class Output:
         if self._paged is not None or not self.is_terminal:
             yield
             return
-        environ = pager_environment(os.environ, safe=safe)
-        self._paged = paged = PagedText(command, environ, self._stream, self._size())
+        self._paged = paged = PagedText(command, self._stream, self._size(), safe=safe)
         try:
             with suppress(PagerLeft):
                 yield
@@ -101,6 +110,12 @@ class Output:
         """Whether a pager has the screen now, and Ctrl-C is its own."""
         paged = self._paged
         return paged is not None and paged.is_shown
+
+    def scroll_sideways(self) -> None:
+        """Show what comes in the pager, whose lines are not broken; only within `paged`."""
+        if self._paged is not None:
+            self.status.end()
+            self._paged.start(CHOPPED)
 
     @property
     def is_paged(self) -> bool:
@@ -150,10 +165,7 @@ class Output:
         return None if not self.is_terminal else self._size().lines or 24
 
     def _size(self) -> os.terminal_size:
-        try:
-            return os.get_terminal_size(self._stream.fileno())
-        except OSError:
-            return os.terminal_size((80, 24))
+        return size_of(self._stream)
 
     def redirect(self, path: Path, *, replace: bool = True) -> None:
         """Write to a file until `restore`.
@@ -210,13 +222,12 @@ class Output:
 
 def print_error(text: str) -> None:
     """A message that is not a result, on the standard error stream, escaped for a terminal."""
+    shown = escape(text, keep="\n").split("\n")
+    if sys.stderr.isatty():
+        shown = fitted(shown, size_of(sys.stderr).columns)
     if shows_colours(sys.stderr):
-        lines = (
-            "".join(coloured(*span) for span in _marked(escape(line))) for line in text.split("\n")
-        )
-        print("\n".join(lines), file=sys.stderr, flush=True)
-    else:
-        print(escape(text, keep="\n"), file=sys.stderr, flush=True)
+        shown = ["".join(coloured(*span) for span in _marked(line)) for line in shown]
+    print("\n".join(shown), file=sys.stderr, flush=True)
 
 
 def _marked(line: str) -> Iterator[Span]:

@@ -14,6 +14,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
     return {
         "TERM": "xterm-256color",
         "PROMPT_TOOLKIT_NO_CPR": "1",
+        "PYKUDU_SQL_PAGER": "cat",  # which prints all, and waits for nobody
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
         "XDG_STATE_HOME": str(tmp_path / "state"),
         "PYTHONPATH": os.environ.get("PYTHONPATH", str(ROOT)),

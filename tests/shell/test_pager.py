@@ -44,14 +44,14 @@ def test_without_less_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_options_of_less_are_the_users_own_and_safe_mode_starts_no_program() -> None:
-    assert pager_environment({}, safe=False) == {"LESS": "-SR"}
-    assert pager_environment({"LESS": "-i"}, safe=True) == {"LESS": "-i", "LESSSECURE": "1"}
+    assert pager_environment({}, "-SR", safe=False) == {"LESS": "-SR"}
+    assert pager_environment({"LESS": "-i"}, "-R", safe=True) == {"LESS": "-i", "LESSSECURE": "1"}
 
 
 def paged(command: str, *texts: str, lines: int = 10, columns: int = 20) -> str:
     """What a stream gets of texts that are written in a screen's pager."""
     stream = io.StringIO()
-    text = PagedText(command, os.environ, stream, os.terminal_size((columns, lines)))
+    text = PagedText(command, stream, os.terminal_size((columns, lines)), safe=False)
     with closing(text):
         for each in texts:
             text.write(each, each)
@@ -63,7 +63,7 @@ def test_what_fits_the_screen_needs_no_pager(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "texts", [["line\n"] * 9, ["x" * 21 + "\n"], ["line\n" * 9]], ids=["long", "wide", "one"]
+    "texts", [["line\n"] * 9, ["x" * 180 + "\n"], ["line\n" * 9]], ids=["long", "wide", "one"]
 )
 def test_what_does_not_fit_goes_through_the_pager(tmp_path: Path, texts: list[str]) -> None:
     target = tmp_path / "seen"
