@@ -14,6 +14,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 ARGS ?=
 DIR ?=
+REPOSITORY ?=
 
 BIN := $(VENV)/bin
 START := $(shell date +%s)
@@ -22,12 +23,14 @@ elapsed = @echo "make $@: $$(( $$(date +%s) - $(START) )) s"
 ifdef UV
 create_venv = uv venv --quiet $(if $(PYTHON),--python $(PYTHON),--python 3.11) --allow-existing $(VENV)
 install = VIRTUAL_ENV=$(abspath $(VENV)) uv pip install --quiet --editable
+wheel = uv build --quiet --wheel --out-dir dist build/package
 else
 create_venv = $(PYTHON) -m venv $(VENV)
 install = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+wheel = $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist build/package
 endif
 
-.PHONY: help demo test test-2042 lint docs bench torture
+.PHONY: help demo test test-2042 lint docs site dist bench torture
 
 help: ## list the targets
 	@echo "usage: make TARGET [VAR=value]"
@@ -51,11 +54,26 @@ lint: $(VENV)/.installed-dev ## ruff, mypy --strict, import contracts
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
-docs: $(VENV)/.installed-dev ## write docs/settings.md and the outputs in docs/sql/ anew
+docs: $(VENV)/.installed-dev ## write docs/settings.md and the outputs in the pages anew
 	@$(BIN)/python -m tests.sql_reference
+	@$(BIN)/python -m tests.guide_pages
 	@$(BIN)/python -m tests.settings_page
+	@$(BIN)/python -m tests.python_api_page
+	@$(BIN)/python -m tests.statements_page
 	$(elapsed)
 	@$(BIN)/python -m pykudu_sql man > docs/pykudu-sql.1
+
+site: $(VENV)/.installed-docs ## the documentation as a site in build/site; a broken link fails
+	@$(BIN)/zensical build --clean --strict
+	@echo "open build/site/index.html; for search: python3 -m http.server --directory build/site"
+	$(elapsed)
+
+dist: $(VENV)/.installed-dev ## a wheel in dist/ (REPOSITORY=https://.. is what README's links lead to)
+	@test -n "$(REPOSITORY)" || { echo "make dist REPOSITORY=https://host/owner/name" >&2; exit 1; }
+	@rm -rf build/package
+	@$(BIN)/python -m tests.package_index "$(REPOSITORY)" build/package
+	@$(wheel)
+	$(elapsed)
 
 bench: $(VENV)/.installed-dev ## our engine and its peers side by side (ARGS="--only q1,q6 --scale 0.1")
 	@mkdir -p build

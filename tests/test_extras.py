@@ -48,6 +48,19 @@ registry.register("pykudu.pykudu", "pykudu_sql.sqlalchemy.dialect", "PykuduDiale
 with sqlalchemy.create_engine("pykudu:///my.db").connect() as connection:
     assert connection.scalar(sqlalchemy.text("SELECT count(*) FROM t")) == 2
 """,
+    "docs": f"""
+import shutil
+from pathlib import Path
+from zensical.main import cli
+shutil.copytree({str(ROOT / "docs")!r}, "docs")
+shutil.copy({str(ROOT / "zensical.toml")!r}, ".")
+cli(["build", "--strict"], standalone_mode=False)
+site = Path("build/site")
+built = {{str(p.relative_to(site).with_suffix(".md")) for p in site.rglob("*.html")}}
+assert {{str(p.relative_to("docs")) for p in Path("docs").rglob("*.md")}} <= built, built
+elsewhere = [p for p in site.rglob("*.html") if 'src="http' in p.read_text()]
+assert elsewhere == []
+""",
 }
 
 

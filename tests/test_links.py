@@ -31,8 +31,12 @@ def pages() -> list[Path]:
 def anchors(path: Path) -> frozenset[str]:
     """The anchors of a page's headings, as GitHub makes them."""
     text = _FENCE.sub("", path.read_text(encoding="utf-8"))
-    headings = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in _HEADING.findall(text))
-    return frozenset(heading.strip().replace(" ", "-") for heading in headings)
+    return frozenset(slug(heading) for heading in _HEADING.findall(text))
+
+
+def slug(heading: str) -> str:
+    """The anchor of a heading, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
 
 
 def broken_links(path: Path) -> Iterator[str]:
