@@ -68,7 +68,7 @@ site: $(VENV)/.installed-docs ## the documentation as a site in build/site; a br
 	@echo "open build/site/index.html; for search: python3 -m http.server --directory build/site"
 	$(elapsed)
 
-dist: $(VENV)/.installed-dev ## a wheel in dist/ (REPOSITORY=https://.. is what README's links lead to)
+dist: $(BIN)/python ## a wheel in dist/ (REPOSITORY=https://.. is what README's links lead to)
 	@test -n "$(REPOSITORY)" || { echo "make dist REPOSITORY=https://host/owner/name" >&2; exit 1; }
 	@rm -rf build/package
 	@$(BIN)/python -m tests.package_index "$(REPOSITORY)" build/package

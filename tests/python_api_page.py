@@ -22,6 +22,7 @@ _PARTS = (
     ("pykudu_sql/aio/connection.py", ("AsyncConnection",)),
     ("pykudu_sql/aio/cursor.py", ("AsyncCursor",)),
 )
+_WIDTH = 80
 _ITEM = re.compile(r"^    (?P<name>[*\w, ]+): (?P<text>.*(?:\n {8}.*)*)", re.MULTILINE)
 _SECTION = re.compile(r"^(?P<title>Args|Raises|Yields):\n(?P<items>(?: {4}.*\n?)+)", re.MULTILINE)
 
@@ -64,9 +65,31 @@ def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> str:
     result = ast.unparse(node.returns).strip("'\"") if node.returns is not None else "None"
     if any(isinstance(each, ast.Name) and each.id == "property" for each in node.decorator_list):
         return f"{name}: {result}"
-    arguments = ast.unparse(node.args).removeprefix("self, ").removeprefix("self")
     waits = "await " if isinstance(node, ast.AsyncFunctionDef) else ""
-    return f"{waits}{name}({arguments}) -> {result}"
+    arguments = list(_arguments(node.args))
+    line = f"{waits}{name}({', '.join(arguments)}) -> {result}"
+    if len(line) <= _WIDTH:
+        return line
+    return "\n".join((f"{waits}{name}(", *(f"    {each}," for each in arguments), f") -> {result}"))
+
+
+def _arguments(arguments: ast.arguments) -> Iterator[str]:
+    """Each argument but `self`, with type and default."""
+    defaults = [None] * (len(arguments.args) - len(arguments.defaults)) + arguments.defaults
+    for argument, default in zip(arguments.args, defaults, strict=True):
+        if argument.arg != "self":
+            yield _argument(argument, default)
+    if arguments.kwonlyargs:
+        yield "*"
+    for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        yield _argument(argument, default)
+    if arguments.kwarg is not None:
+        yield f"**{ast.unparse(arguments.kwarg)}"
+
+
+def _argument(argument: ast.arg, default: ast.expr | None) -> str:
+    text = ast.unparse(argument)
+    return text if default is None else f"{text} = {ast.unparse(default)}"
 
 
 def _markdown(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
