@@ -185,6 +185,10 @@ class UncoveredRangeError(IntegrityError, sqlstate="23514"):
     """A key outside all range partitions of the table."""
 
 
+class CheckViolationError(IntegrityError, sqlstate="23514"):
+    """A row that makes the condition of a CHECK constraint false."""
+
+
 class SerializationError(OperationalError, sqlstate="40001"):
     """Another transaction changed the same rows first. Retry the whole transaction."""
 

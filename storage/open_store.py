@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from pykudu_sql.storage.catalog.alter import AlterStep
 from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo, new_table
+from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.commit.committer import Committer
 from pykudu_sql.storage.commit.definitions import Definitions
@@ -206,13 +207,14 @@ class OpenStore(ABC):
         partition_schema: PartitionSchema,
         comment: str = "",
         properties: Properties = MappingProxyType({}),
+        checks: tuple[CheckConstraint, ...] = (),
     ) -> TableInfo:
         """Create a table.
 
         Raises DuplicateObjectError: the name is taken; InvalidSchemaError: the partition schema or
         a property does not fit.
         """
-        table = new_table(name, schema, partition_schema, comment, properties)
+        table = new_table(name, schema, partition_schema, comment, properties, checks)
         return self.definitions.create_table(table)
 
     def drop_table(self, name: str, views: Sequence[str] = ()) -> None:

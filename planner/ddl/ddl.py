@@ -9,9 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pykudu_sql.planner.bind.named_table import existing_table
+from pykudu_sql.planner.ddl.check_conditions import check_constraints
 from pykudu_sql.planner.ddl.ddl_constants import default_cell
 from pykudu_sql.planner.ddl.partitioning import partition_schema, range_partition
 from pykudu_sql.planner.ddl_grammar.syntax import (
+    AddCheckSyntax,
     AddColumnsSyntax,
     AddRangeSyntax,
     AlterColumnSyntax,
@@ -20,6 +22,7 @@ from pykudu_sql.planner.ddl_grammar.syntax import (
     ColumnDefinition,
     CreateTableSyntax,
     DropColumnSyntax,
+    DropConstraintSyntax,
     DropRangeSyntax,
     Expression,
     PropertiesSyntax,
@@ -34,18 +37,22 @@ from pykudu_sql.planner.plan.plan import AlterTable, CreateTable
 from pykudu_sql.planner.query.query import plan_rows
 from pykudu_sql.planner.query.result_types import result_columns
 from pykudu_sql.storage.catalog.alter import (
+    AddCheck,
     AddColumn,
     AddRange,
     AlterStep,
+    DropCheck,
     DropColumn,
     DropRange,
     RenameColumn,
     RenameTable,
     SetAttributes,
     SetDefault,
+    SetNullable,
     SetProperties,
     SetTableComment,
     apply_steps,
+    check_names,
 )
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import database_of
@@ -111,6 +118,9 @@ def plan_create_table(node: CreateTableSyntax, text: str, context: PlanContext) 
         schema = create_schema(columns, key, unique=unique)
         scheme = _partitions(node, schema, context)
         scheme.validate(schema)
+        clauses = [check for definition in node.columns for check in definition.checks]
+        checks = check_constraints([*clauses, *node.checks], node.name, schema, (), context)
+        check_names(checks)
     except Error as error:
         if isinstance(error, UndefinedColumnError):
             error.hint = _near_column(error.message, columns) or error.hint
@@ -127,6 +137,7 @@ def plan_create_table(node: CreateTableSyntax, text: str, context: PlanContext) 
         tuple(notes),
         dict(node.properties),
         node.replaces,
+        checks,
     )
 
 
@@ -208,6 +219,7 @@ def _create_like(node: CreateTableSyntax, name: str, context: PlanContext) -> Cr
         node.comment,
         properties={**like.properties, **dict(node.properties)},
         replaces=node.replaces,
+        checks=like.checks,
     )
 
 
@@ -313,11 +325,8 @@ def _steps(syntax: AlterStepSyntax, table: TableInfo, context: PlanContext) -> l
     schema = table.schema
     match syntax:
         case AddColumnsSyntax(definitions, if_not_exists):
-            return [
-                AddColumn(_added(definition, context))
-                for definition in definitions
-                if not (if_not_exists and definition.name in schema.by_name)
-            ]
+            wanted = (d for d in definitions if not (if_not_exists and d.name in schema.by_name))
+            return _add_columns(list(wanted), table, context)
         case DropColumnSyntax(name, if_exists):
             return [] if if_exists and name not in schema.by_name else [DropColumn(name)]
         case RenameColumnSyntax(name, new_name, type_name):
@@ -325,6 +334,13 @@ def _steps(syntax: AlterStepSyntax, table: TableInfo, context: PlanContext) -> l
             return [] if name == new_name else [RenameColumn(name, new_name)]
         case AlterColumnSyntax():
             return [_alter_column(syntax, schema, context)]
+        case AddCheckSyntax(clause):
+            added = check_constraints([clause], table.name, schema, table.checks, context)
+            return [AddCheck(check) for check in added]
+        case DropConstraintSyntax(name, if_exists):
+            _check_not_key(name, table)
+            is_there = name in {check.name for check in table.checks}
+            return [] if if_exists and not is_there else [DropCheck(name)]
         case AddRangeSyntax(clause, if_not_exists):
             span = range_partition(clause, schema, table.partition_schema, context)
             is_there = any(map(span.overlaps, table.partition_schema.ranges))
@@ -342,6 +358,26 @@ def _steps(syntax: AlterStepSyntax, table: TableInfo, context: PlanContext) -> l
             return [SetTableComment(comment)]
         case PropertiesSyntax(values, unset):
             return [SetProperties((*values, *((name, None) for name in unset)))]
+
+
+def _add_columns(
+    definitions: Sequence[ColumnDefinition], table: TableInfo, context: PlanContext
+) -> list[AlterStep]:
+    """The steps that add columns, and then the constraints that they bring."""
+    steps: list[AlterStep] = [AddColumn(_added(each, context)) for each in definitions]
+    clauses = [check for definition in definitions for check in definition.checks]
+    schema = apply_steps(table, steps).schema if clauses else table.schema
+    checks = check_constraints(clauses, table.name, schema, table.checks, context)
+    return [*steps, *map(AddCheck, checks)]
+
+
+def _check_not_key(name: str, table: TableInfo) -> None:
+    """Refuse to drop the primary key by its name."""
+    if name == f"{table.name.removeprefix(f'{database_of(table.name)}.')}_pkey":
+        raise InvalidSchemaError(
+            f"constraint '{name}' is the primary key, which cannot be dropped",
+            hint="CREATE TABLE .. PRIMARY KEY (..) AS SELECT makes a table with another key",
+        )
 
 
 def _added(definition: ColumnDefinition, context: PlanContext) -> ColumnSchema:
@@ -365,6 +401,8 @@ def _check_same_type(schema: Schema, name: str, type_name: str | None) -> None:
 
 def _alter_column(syntax: AlterColumnSyntax, schema: Schema, context: PlanContext) -> AlterStep:
     column = schema.column(syntax.name)
+    if syntax.nullable is not None:
+        return SetNullable(column.name, syntax.nullable)
     if syntax.drop_default:
         return SetDefault(column.name, None)
     if syntax.default is not None:

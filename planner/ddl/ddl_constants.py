@@ -80,15 +80,16 @@ def default_cell(expression: Expression, column: ColumnSchema, context: PlanCont
     return cell_of(expression, column, context)
 
 
-def expression_tree(expression: Expression) -> exp.Expr:
+def expression_tree(expression: Expression, kind: str = "constant") -> exp.Expr:
     """The tree of an expression, places as in the statement.
 
-    Raises InvalidSchemaError: it is more than one expression; SyntaxError: it is none.
+    `kind`: what it should be, for the error. Raises InvalidSchemaError: it is more than one
+    expression; SyntaxError: it is none.
     """
     head = "SELECT "
     before = max(0, expression.start - len(head))  # so that positions are those of the statement
     tree = parse(" " * before + head + expression.text, before)
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
-        raise InvalidSchemaError(f"{expression} is no constant", span=expression.span)
+        raise InvalidSchemaError(f"{expression} is no {kind}", span=expression.span)
     only: exp.Expr = tree.expressions[0]
     return only

@@ -30,6 +30,8 @@ def create_table_sql(table: TableInfo, databases: Collection[str] = ()) -> str:
     if key:
         unique = "NON UNIQUE " if schema.auto_incrementing else ""
         items.append(f"  {unique}PRIMARY KEY ({key})")
+    for check in table.checks:
+        items.append(f"  CONSTRAINT {quoted_name(check.name)} CHECK ({check.text(schema)})")
     parts = [f"CREATE TABLE {name} (\n" + ",\n".join(items) + "\n)"]
     partitions = partition_by_sql(schema, table.partition_schema)
     if partitions:

@@ -94,7 +94,7 @@ def among(column: ColumnSchema, values: Iterable[object]) -> Predicate:
 
 def null_test(column: ColumnSchema, is_null: bool) -> Predicate:
     """The predicate `column IS [NOT] NULL`; constant for NOT NULL columns."""
-    if column.nullable:
+    if column.may_show_null:
         return IsNull(column.id) if is_null else IsNotNull(column.id)
     return NEVER if is_null else ALWAYS
 

@@ -54,6 +54,7 @@ from pykudu_sql.planner.plan.write_plans import (
 )
 from pykudu_sql.storage.catalog.alter import AlterStep
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.catalog.namespace import ViewInfo
 from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
@@ -91,6 +92,7 @@ class CreateTable(Command):
         query: its columns are the schema's visible columns, in order.
         replaces: whether a table of the name is dropped for it, at the same moment.
         notes: things worth telling the user, such as a key that was promoted.
+        checks: the table's CHECK constraints.
     """
 
     name: str
@@ -102,6 +104,7 @@ class CreateTable(Command):
     notes: tuple[str, ...] = ()
     properties: Properties = field(default_factory=dict)
     replaces: bool = False
+    checks: tuple[CheckConstraint, ...] = ()
 
     @property
     def headline(self) -> str:

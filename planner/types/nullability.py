@@ -74,6 +74,6 @@ def _is_nullable_column(relation: Relation, name: str, absent: Set[Relation]) ->
     if relation in absent:
         return True
     if isinstance(relation, TableReference):
-        return relation.column(name).nullable
+        return relation.column(name).may_show_null
     column = relation.column(name)
     return column is None or shows_null(column.shown, absent)

@@ -194,7 +194,12 @@ class _Restore:
         name = table.name if self.name is None else self.name.lower()
         self._make_database(name.rpartition(".")[0])
         made = self.store.create_table(
-            name, table.schema, table.partition_schema, table.comment, table.properties
+            name,
+            table.schema,
+            table.partition_schema,
+            table.comment,
+            table.properties,
+            table.checks,
         )
         self.tables.append(name)
         env, root = LocalEnv(), self.store.path

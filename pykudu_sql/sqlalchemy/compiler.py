@@ -205,7 +205,7 @@ class PykuduDDLCompiler(compiler.DDLCompiler):
         return _unenforced(constraint, "unique constraint")
 
     def visit_check_constraint(self, constraint: Any, **kw: Any) -> Any:
-        """Nothing: there are no CHECK constraints."""
+        """Nothing: a program may check more than the database can."""
         return _unenforced(constraint, "CHECK constraint")
 
     def post_create_table(self, table: schema.Table) -> str:

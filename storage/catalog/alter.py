@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
 
 from pykudu_sql.storage.catalog.catalog import TableInfo, TabletInfo
+from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
 from pykudu_sql.storage.common.partition.partition import PartitionSchema, RangePartition
 from pykudu_sql.storage.common.types.schema import (
@@ -21,7 +22,11 @@ from pykudu_sql.storage.common.types.schema import (
 )
 from pykudu_sql.storage.common.types.table_properties import check_properties
 from pykudu_sql.storage.common.types.types import Cell, Compression, Encoding
-from pykudu_sql.storage.errors import DuplicateObjectError, UndefinedObjectError
+from pykudu_sql.storage.errors import (
+    DuplicateObjectError,
+    InvalidSchemaError,
+    UndefinedObjectError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,28 @@ class SetAttributes:
     block_size: int | None = None
     comment: str | None = None
     immutable: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SetNullable:
+    """Let a column hold NULL, or no NULL any more; the rows that are there are checked."""
+
+    name: str
+    nullable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AddCheck:
+    """Refuse rows that make a condition false from now on; those that are there are checked."""
+
+    constraint: CheckConstraint
+
+
+@dataclass(frozen=True, slots=True)
+class DropCheck:
+    """Drop a CHECK constraint."""
+
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +149,7 @@ class DropIndex:
 AlterStep = (
     AddColumn | DropColumn | RenameColumn | SetDefault | SetAttributes | AddRange | DropRange
     | RenameTable | SetTableComment | SetProperties | CreateIndex | DropIndex
+    | SetNullable | AddCheck | DropCheck
 )  # fmt: skip
 
 
@@ -143,7 +171,7 @@ def _apply(table: TableInfo, step: AlterStep) -> TableInfo:
             resolve_encoding(column.type, column.encoding)
             return replace(table, schema=schema.add_column(column))
         case DropColumn(name):
-            return replace(table, schema=schema.drop_column(name))
+            return _without_column(table, name)
         case RenameColumn(name, new_name):
             return replace(table, schema=schema.rename_column(name, new_name))
         case SetDefault(name, value):
@@ -153,6 +181,13 @@ def _apply(table: TableInfo, step: AlterStep) -> TableInfo:
             column = _with_attributes(schema.column(step.name), step)
             resolve_encoding(column.type, column.encoding)
             return replace(table, schema=schema.replace_column(column))
+        case SetNullable(name, nullable):
+            return replace(table, schema=schema.set_nullable(name, nullable))
+        case AddCheck(constraint):
+            check_names([*table.checks, constraint])
+            return replace(table, checks=(*table.checks, constraint))
+        case DropCheck(name):
+            return _without_check(table, name)
         case RenameTable(new_name):
             check_identifier(new_name, "table")
             return replace(table, name=new_name)
@@ -199,6 +234,47 @@ def _without_index(table: TableInfo, name: str) -> Schema:
         rest = tuple(index for index in column.indexes if index != name)
         schema = schema.replace_column(replace(column, indexes=rest))
     return schema
+
+
+def check_names(checks: Sequence[CheckConstraint]) -> None:
+    """See that the names of a table's constraints are names, each of one.
+
+    Raises InvalidSchemaError, DuplicateObjectError: they are not.
+    """
+    names = set()
+    for check in checks:
+        check_identifier(check.name, "constraint")
+        if check.name in names:
+            raise DuplicateObjectError(
+                f"constraint '{check.name}' exists already",
+                hint="give it another name: CONSTRAINT name CHECK (...)",
+                sqlstate="42710",
+            )
+        names.add(check.name)
+
+
+def _without_check(table: TableInfo, name: str) -> TableInfo:
+    left = tuple(check for check in table.checks if check.name != name)
+    if len(left) == len(table.checks):
+        listed = ", ".join(check.name for check in table.checks)
+        raise UndefinedObjectError(
+            f"constraint '{name}' of table '{table.name}' does not exist",
+            hint=f"there are {listed}" if listed else "SHOW CREATE TABLE shows what there is",
+        )
+    return replace(table, checks=left)
+
+
+def _without_column(table: TableInfo, name: str) -> TableInfo:
+    schema = table.schema.drop_column(name)
+    column_id = table.schema.column(name).id
+    held = next((check for check in table.checks if column_id in check.column_ids), None)
+    if held is not None:
+        raise InvalidSchemaError(
+            f"CHECK constraint '{held.name}' is about column '{name}'",
+            hint=f"drop it first: ALTER TABLE {table.name} DROP CONSTRAINT {held.name}, "
+            f"DROP COLUMN {name}",
+        )
+    return replace(table, schema=schema)
 
 
 def _with_attributes(column: ColumnSchema, step: SetAttributes) -> ColumnSchema:

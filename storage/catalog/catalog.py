@@ -13,6 +13,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.catalog.namespace import (
     DEFAULT_DATABASE,
     DatabaseInfo,
@@ -65,6 +66,7 @@ class TableInfo:
         partition_schema: how rows map to tablets.
         tablets: in the order of `partition_schema.partitions()`.
         properties: see `table_properties`; not to be changed in place.
+        checks: that every row written from this moment on passes.
     """
 
     id: str
@@ -74,6 +76,7 @@ class TableInfo:
     tablets: tuple[TabletInfo, ...]
     comment: str = ""
     properties: Properties = field(default_factory=dict)
+    checks: tuple[CheckConstraint, ...] = ()
 
     @cached_property
     def assigner(self) -> PartitionAssigner:
@@ -95,6 +98,7 @@ class TableInfo:
             "tablets": [tablet.id for tablet in self.tablets],
             "comment": self.comment,
             "properties": dict(self.properties),
+            "checks": [check.to_json() for check in self.checks],
         }
 
     @classmethod
@@ -113,6 +117,7 @@ class TableInfo:
             tablets=tuple(TabletInfo(tablet_id, partition) for tablet_id, partition in pairs),
             comment=value["comment"],
             properties=MappingProxyType(dict(value.get("properties", {}))),
+            checks=tuple(CheckConstraint.from_json(each) for each in value.get("checks", ())),
         )
 
 
@@ -122,6 +127,7 @@ def new_table(
     partition_schema: PartitionSchema,
     comment: str,
     properties: Properties,
+    checks: tuple[CheckConstraint, ...] = (),
 ) -> TableInfo:
     """A table that has not been there before, with ids of its own.
 
@@ -135,7 +141,7 @@ def new_table(
     partition_schema.validate(schema)
     tablets = tuple(TabletInfo(str(uuid.uuid4()), p) for p in partition_schema.partitions())
     return TableInfo(
-        str(uuid.uuid4()), name, schema, partition_schema, tablets, comment, properties
+        str(uuid.uuid4()), name, schema, partition_schema, tablets, comment, properties, checks
     )
 
 

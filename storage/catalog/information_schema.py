@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
+from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.catalog.namespace import RESERVED_DATABASES, ViewInfo, database_of
 from pykudu_sql.storage.common.partition.range_bound import literal
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -75,6 +76,22 @@ def _views(catalog: Catalog) -> Iterator[StandardRow]:
 def _table_constraints(catalog: Catalog) -> Iterator[StandardRow]:
     for table in _tables_with_key(catalog):
         yield *_constraint(table), *_full_name(table.name), "PRIMARY KEY", "YES"
+    for table, check in _checks(catalog):
+        place = _full_name(table.name)
+        yield *place[:2], check.name, *place, "CHECK", "YES"
+
+
+def _check_constraints(catalog: Catalog) -> Iterator[StandardRow]:
+    for table, check in _checks(catalog):
+        place = _full_name(table.name)
+        yield *place[:2], check.name, *place, check.text(table.schema)
+
+
+def _checks(catalog: Catalog) -> Iterator[tuple[TableInfo, CheckConstraint]]:
+    for item in _all(catalog):
+        if isinstance(item, TableInfo):
+            for check in item.checks:
+                yield item, check
 
 
 def _key_column_usage(catalog: Catalog) -> Iterator[StandardRow]:
@@ -138,6 +155,7 @@ _ROWS: Mapping[str, Callable[[Catalog], Iterator[StandardRow]]] = {
     "information_schema.columns": _columns,
     "information_schema.views": _views,
     "information_schema.table_constraints": _table_constraints,
+    "information_schema.check_constraints": _check_constraints,
     "information_schema.key_column_usage": _key_column_usage,
 }
 STANDARD_TABLES = tuple(_ROWS)

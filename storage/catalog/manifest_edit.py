@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from pykudu_sql.storage.catalog.alter import check_names
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
 from pykudu_sql.storage.common.types.cell_check import is_cell_of
@@ -55,6 +56,10 @@ def _object(
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
 
 
 def _is_flag(value: Any) -> bool:
@@ -126,7 +131,7 @@ _COLUMN = _object(
         "encoding": _is_text, "compression": _is_text, "block_size": _NUMBER,
         "comment": _is_text, "immutable": _is_flag,
     },
-    {"identity": _is_flag},
+    {"identity": _is_flag, "held_null": _is_flag},
 )  # fmt: skip
 _SCHEMA = _object(
     {
@@ -147,7 +152,8 @@ _TABLE = _object(
     {
         "id": _UUIDS, "name": _is_text, "schema": _SCHEMA, "partition_schema": _PARTITIONS,
         "tablets": _list_of(_UUIDS), "comment": _is_text,
-    }
+    },
+    {"checks": _list_of(_object({"name": _is_text, "condition": _is_list}))},
 )  # fmt: skip
 _VIEW = _object(
     {
@@ -224,6 +230,9 @@ def check_table(table: TableInfo) -> None:
             if not is_cell_of(cell, column.type):
                 raise ValueError(f"the default {cell!r:.80} is no value of type {column.type}")
     table.partition_schema.validate(schema)
+    check_names(table.checks)
+    for constraint in table.checks:
+        constraint.check(schema)
     if len({tablet.id for tablet in table.tablets}) != len(table.tablets):
         raise ValueError("a tablet is twice in a table")
 

@@ -18,7 +18,10 @@ from pykudu_sql.storage.catalog.store_state import StoreState, object_edit
 from pykudu_sql.storage.commit.committer import Committer
 from pykudu_sql.storage.commit.history import History
 from pykudu_sql.storage.commit.new_table import NewTable
+from pykudu_sql.storage.commit.stored_rows import new_rules
 from pykudu_sql.storage.common.types.hybrid_time import (
+    EVERYTHING,
+    NOTHING,
     UNCOMMITTED,
     SnapshotBound,
     first_beyond,
@@ -147,12 +150,28 @@ class Definitions:
     def alter_table(self, name: str, steps: Sequence[AlterStep]) -> TableInfo:
         """Change a table, all steps or none.
 
-        Raises UndefinedTableError: no such table; ProgrammingError: a step breaks a rule.
+        Raises UndefinedTableError: no such table; ProgrammingError: a step breaks a rule;
+        CheckViolationError, NotNullError: a row that is there breaks one of the table's new rules.
         """
+        bound = self._committer.mvcc.bound
+        before = self._catalog.table(name)
+        rules = new_rules(before, apply_steps(before, steps))
+        if rules:
+            self._committer.check_writable()
+            rules.check(self._tablets_of(before), bound)
         with self._committer.lock:
-            table = apply_steps(self._catalog.table(name), steps)
+            before = self._catalog.table(name)
+            table = apply_steps(before, steps)
+            now = new_rules(before, table)
+            if now:
+                since = bound if now == rules else NOTHING
+                tablets = self._tablets_of(before)
+                now.check((each for each in tablets if each.newest >= since), EVERYTHING)
             self._record_table(table)
         return self._catalog.table(table.name)
+
+    def _tablets_of(self, table: TableInfo) -> list[Tablet]:
+        return [self._tablets[info.id] for info in table.tablets if info.id in self._tablets]
 
     def drop_table(self, name: str, views: Sequence[str] = ()) -> None:
         """Drop a table; its rows stay readable AS OF earlier times, within its history age.

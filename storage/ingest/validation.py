@@ -22,6 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.predicate.condition_eval import holds
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import plain, validity
@@ -33,6 +34,7 @@ from pykudu_sql.storage.errors import (
     ValueOutOfRangeError,
     ValueTooLargeError,
 )
+from pykudu_sql.storage.ingest.check_rule import RowsSet, broken, decided_now, violation_error
 from pykudu_sql.storage.ingest.row_batch import RowBatch, batch_of_one
 
 MAX_ENCODED_KEY_BYTES = 16 * 1024
@@ -213,6 +215,26 @@ def _precheck_counter(table: TableInfo, cells: Cells) -> bool:
     return isinstance(number, int) and number >= 0
 
 
+def _check_constraints(batch: RowBatch) -> Violation | None:
+    table, operations = batch.table, batch.operations
+    if not table.checks or not operations.length:
+        return None
+    columns = operations.columns
+    checks = decided_now(table, RowsSet(operations.kind, batch.changed.ids))
+    found = broken(table, checks, columns) if checks else None
+    if found is None:
+        return None
+    mask, first = found
+    return Violation(mask, lambda row: violation_error(table, first(row), batch.key_text(row)))
+
+
+def _precheck_constraints(table: TableInfo, cells: Cells) -> bool:
+    return not table.checks or not any(
+        cells.keys() >= check.column_ids and holds(check.condition, cells) is False
+        for check in table.checks
+    )
+
+
 def _check_key_size(batch: RowBatch) -> Violation | None:
     sizes = batch.keys.sizes()
     if sizes is None or int(sizes.max(initial=0)) <= MAX_ENCODED_KEY_BYTES:
@@ -255,7 +277,10 @@ CELL_RULES = (
     CellRule(_check_null, _precheck_null),
     CellRule(_check_cell_size, _precheck_cell_size),
 )
-ROW_RULES = (RowRule(_check_counter, _precheck_counter),)
+ROW_RULES = (
+    RowRule(_check_counter, _precheck_counter),
+    RowRule(_check_constraints, _precheck_constraints),
+)
 KEY_RULES = (
     RowRule(_check_key_size, _precheck_key_size),
     RowRule(_check_covered, _precheck_covered),

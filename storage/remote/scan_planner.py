@@ -204,7 +204,7 @@ def _with_null(rowset: MemRowSet | DiskRowSet, token: ScanToken) -> Iterator[int
     was looked at before the rowset's CFiles are, so these know no less of it.
     """
     share = token.share
-    nullable = [column for column in token.columns if column.nullable]
+    nullable = [column for column in token.columns if column.may_show_null]
     if isinstance(share, MemoryShare):
         for batch in decode_batches(share.rows, None):
             yield from (column.id for column in nullable if batch.column(column.name).null_count)

@@ -31,6 +31,7 @@ from pykudu_sql.storage.errors import (
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.ingest.auto_increment import counted_column
+from pykudu_sql.storage.ingest.check_rule import RowsSet, decided_later
 from pykudu_sql.storage.ingest.row_batch import set_columns
 from pykudu_sql.storage.ingest.staging import StagedFile, StageTarget, file_checksum, remove_staging
 from pykudu_sql.storage.open_store import OpenStore
@@ -39,6 +40,7 @@ from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.locator import Located
 from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations, misfits
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
+from pykudu_sql.storage.transaction.resulting_rows import violation_of
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 _OTHER_OPERATIONS = (
@@ -194,12 +196,20 @@ def _take(
         located = _locate(pending, KeyedOperations(empty, keys, changed.ids, changed.fixed))
         if target.kind.may_insert:
             _note_numbers(store, target, rowset)
-        if target.kind.may_insert and not located.alive.any():
+        is_new = target.kind.may_insert and not located.alive.any()
+        if is_new and not decided_later(target.table, RowsSet(target.kind, changed.ids)):
             pending.stage((rowset,))
             return
         columns = _read(rowset, pending, file)
         operations = RowOperations(target.kind, columns, len(keys))
-        pending.write(KeyedOperations(operations, keys, changed.ids, changed.fixed), located)
+        batch = KeyedOperations(operations, keys, changed.ids, changed.fixed)
+        broken = violation_of(target.table, pending, batch, located)
+        if broken is not None:
+            raise broken.reason(int(np.argmax(broken.mask)))
+        if is_new:
+            pending.stage((rowset,))
+            return
+        pending.write(batch, located)
     except BaseException:
         pending.files.discard(rowset)
         raise

@@ -19,6 +19,7 @@ from pykudu_sql.storage.tablet.rowset.row_address import shares
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.write.addressed_operations import AddressedOperations
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
+from pykudu_sql.storage.transaction.resulting_rows import check_addressed
 from pykudu_sql.storage.transaction.write_set import WriteSet
 
 # A rowset, and a transaction's uncommitted changes of it.
@@ -64,8 +65,9 @@ class AddressedRows:
     ) -> Iterator[tuple[PendingWrites, AddressedOperations]]:
         """What operations on rows by their addresses do to each rowset, and whose writes these are.
 
-        Raises NotNullError, ValueTooLargeError: a cell does not fit; InterfaceError: the rows have
-        no addresses, or the tablets were written since these were given.
+        Raises NotNullError, ValueTooLargeError: a cell does not fit; CheckViolationError: a row
+        breaks a constraint; InterfaceError: the rows have no addresses, or the tablets were written
+        since these were given.
         """
         if operations.addresses is None:
             raise InterfaceError(f"rows of table '{self.table.name}' are given without addresses")
@@ -74,7 +76,9 @@ class AddressedRows:
         for share in shares(operations.addresses):
             pending, rowset = self._rowsets[share.rowset_index]
             cells = {i: share.cells(operations.columns[i]) for i in changes.ids}
-            yield pending, AddressedOperations(operations.kind, cells, rowset, share.ordinals)
+            changed = AddressedOperations(operations.kind, cells, rowset, share.ordinals)
+            check_addressed(self.table, pending, changed)
+            yield pending, changed
 
     def keep(self, pending: PendingWrites) -> PendingWrites:
         """Count writes among those of the transaction."""

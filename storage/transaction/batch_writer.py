@@ -35,6 +35,7 @@ from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.transaction.bulk_insert import write_bulk
 from pykudu_sql.storage.transaction.bulk_operations import inserts_of, write_operations
+from pykudu_sql.storage.transaction.resulting_rows import violation_of
 from pykudu_sql.storage.transaction.row_collector import RowCollector
 from pykudu_sql.storage.transaction.transaction_services import TransactionServices
 from pykudu_sql.storage.transaction.write_set import WriteSet
@@ -92,7 +93,11 @@ class BatchWriter:
         checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
         for part in split(rows):
             pending = self._pending(table, part)
-            checked.append((pending, part.batch, pending.check(part.batch)))
+            located = pending.check(part.batch)
+            broken = violation_of(table, pending, part.batch, located)
+            if broken is not None:
+                raise_first(batch, broken)
+            checked.append((pending, part.batch, located))
         return sum(
             self._writes.keep(table, pending).write(keyed, located)
             for pending, keyed, located in checked
@@ -108,6 +113,11 @@ class BatchWriter:
             pending = self._pending(table, part)
             located = pending.locate(part.batch.keys)
             positions = rows.positions[part.indices]
+            broken = violation_of(table, pending, part.batch, located)
+            if broken is not None:
+                kept = collector.refuse_share(part.batch, positions, broken)
+                part = TabletRows(part.tablet, take_rows(part.batch, kept), part.indices[kept])
+                located, positions = located.take(kept), positions[kept]
             rounds = collector.decide(pending, part.batch, located, positions)
             shares.append((pending, part, located, rounds))
         fit = [part.indices[indices] for _, part, _, rounds in shares for indices in rounds]
@@ -135,4 +145,7 @@ class BatchWriter:
             if len(indices):
                 round_batch = take_rows(batch, indices)
                 where = pending.locate(round_batch.keys) if number else located.take(indices)
+                broken = violation_of(table, pending, round_batch, where) if number else None
+                if broken is not None:
+                    raise broken.reason(int(np.argmax(broken.mask)))
                 self._writes.keep(table, pending).write(round_batch, where)

@@ -29,6 +29,7 @@ from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.tablet.write.staged_changes import keyed_to_addressed
 from pykudu_sql.storage.transaction.bulk_insert import write_bulk
 from pykudu_sql.storage.transaction.filed_changes import FiledChanges
+from pykudu_sql.storage.transaction.resulting_rows import violation_of
 from pykudu_sql.storage.transaction.transaction_services import TransactionServices
 from pykudu_sql.storage.transaction.write_set import WriteSet
 
@@ -73,7 +74,11 @@ def _write(
     for part in split(rows):
         tablet = services.tablets[table.tablets[part.tablet].id]
         pending = writes.keep(table, writes.on(table, tablet))
-        shares.append((pending, part, pending.check(part.batch)))
+        located = pending.check(part.batch)
+        broken = violation_of(table, pending, part.batch, located)
+        if broken is not None:
+            raise_first(batch, broken)
+        shares.append((pending, part, located))
     changed = 0
     if kind is not RowOpKind.INSERT_IGNORE:
         changes.add(each for share in shares for each in _changes(*share))

@@ -42,6 +42,23 @@ class RowCollector:
         self._errors.add(batch.positions[wrong], describe)
         return batch.take(np.flatnonzero(~violation.mask))
 
+    def refuse_share(
+        self, batch: KeyedOperations, positions: Positions, violation: Violation
+    ) -> Positions:
+        """Note the rows of a tablet's share that a rule refuses; the indices of the others.
+
+        `positions`: of the rows in the statement.
+        """
+        wrong = np.flatnonzero(violation.mask)
+
+        def describe(index: int) -> tuple[str, Error]:
+            row = int(wrong[index])
+            key = key_text(self._table, batch.operations.columns, row)
+            return key, violation.reason(row)
+
+        self._errors.add(positions[wrong], describe)
+        return np.flatnonzero(~violation.mask)
+
     def decide(
         self, pending: PendingWrites, batch: KeyedOperations, located: Located, positions: Positions
     ) -> Sequence[Positions]:

@@ -5,21 +5,24 @@ lock nothing can come between finding the row and changing it. What it does to l
 visibility is what `Transaction.commit` does.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.checkpoint import go_on
 from pykudu_sql.storage.common.ctrl_c import CtrlCHeld
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
+from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.ingest.auto_increment import counted_column
 from pykudu_sql.storage.ingest.row_batch import check_set, complete_cells, set_columns
 from pykudu_sql.storage.ingest.validation import check_row
 from pykudu_sql.storage.tablet.commit_record import RowInsert, RowMutation, TabletWrites
 from pykudu_sql.storage.tablet.rowset.locator import find_row
+from pykudu_sql.storage.tablet.rowset.rowset import RowSet
 from pykudu_sql.storage.tablet.tablet import Tablet, store_id_of
 from pykudu_sql.storage.tablet.write.keyed_operations import ChangedRow, KeyedRow, NewRow, decide
+from pykudu_sql.storage.transaction.resulting_rows import check_row_result
 from pykudu_sql.storage.transaction.transaction_services import (
     TransactionServices,
     check_rows_still_fit,
@@ -53,6 +56,15 @@ def keyed_row(
     tablet = services.tablets[table.tablets[index].id]
     probe = tablet.probe(key)
     return tablet, KeyedRow(kind, probe, cells, changed.ids, changed.fixed)
+
+
+def _stored(
+    location: tuple[RowSet, int, bool] | None, columns: Sequence[ColumnSchema]
+) -> tuple[Cell, ...] | None:
+    """Some cells of the row that was found, if it is alive."""
+    if location is None or not location[2]:
+        return None
+    return location[0].read_row(location[1], columns, EVERYTHING, None)
 
 
 class RowWriter:
@@ -92,6 +104,8 @@ class RowWriter:
             memrowset = components.memrowset
             candidates = components.with_key(row.probe.encoded)
             location = find_row(candidates, (memrowset,), row.probe, EVERYTHING, {})
+            if table.checks:
+                check_row_result(table, row, lambda columns: _stored(location, columns))
             effect = decide(tablet, table.name, row, location)
             match effect:
                 case NewRow(full):

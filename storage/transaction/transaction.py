@@ -38,6 +38,7 @@ from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.transaction.addressed_rows import AddressedRows, WrittenRowSet
 from pykudu_sql.storage.transaction.batch_writer import BatchWriter
 from pykudu_sql.storage.transaction.bulk_change import write_changes
+from pykudu_sql.storage.transaction.resulting_rows import check_row_result
 from pykudu_sql.storage.transaction.row_writer import keyed_row
 from pykudu_sql.storage.transaction.transaction_services import (
     TransactionServices,
@@ -291,6 +292,8 @@ class Transaction:
         self._open()
         tablet, row = keyed_row(self._services, table, kind, cells)
         pending = self._writes.on(table, tablet)
+        if table.checks:
+            check_row_result(table, row, lambda columns: pending.read_row(row.probe, columns))
         changed = pending.write_row(row)
         self._writes.keep(table, pending)
         return changed

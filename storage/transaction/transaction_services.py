@@ -4,6 +4,7 @@ from collections import ChainMap
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.commit.committer import Committer
@@ -12,6 +13,7 @@ from pykudu_sql.storage.commit.history import History
 from pykudu_sql.storage.commit.new_table import NewTable
 from pykudu_sql.storage.common.checkpoint import Checkpoint
 from pykudu_sql.storage.common.memory_budget import MemoryBudget
+from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import TableChangedError
 from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
 from pykudu_sql.storage.tablet.tablet import Tablet
@@ -62,7 +64,7 @@ def check_rows_still_fit(services: TransactionServices, table: TableInfo) -> Non
     They do after most steps of ALTER TABLE: rows name columns by id, an added column shows its read
     default in rows that lack it, and cells of a dropped one are never read. Raises
     TableChangedError: it was dropped, or one of its tablets was, or a column turned immutable or
-    back.
+    back, or NOT NULL, or it has a CHECK constraint that it did not have.
     """
     now = services.table_now(table.id)
     if now is not None and (now is table or _takes_rows_of(now, table)):
@@ -77,8 +79,12 @@ def _takes_rows_of(now: TableInfo, before: TableInfo) -> bool:
     """Whether a table takes rows that were made for an earlier state of it."""
     if now.tablets != before.tablets and not set(before.tablets) <= set(now.tablets):
         return False
-    current = now.schema.by_id
-    return all(
-        column.id not in current or current[column.id].immutable == column.immutable
-        for column in before.schema.columns
-    )
+    if not {c.condition for c in now.checks} <= {c.condition for c in before.checks}:
+        return False
+    return all(map(_still_takes, before.schema.columns, repeat(now.schema.by_id)))
+
+
+def _still_takes(column: ColumnSchema, current: Mapping[int, ColumnSchema]) -> bool:
+    """Whether cells that fitted a column as it was fit it as it is, if it is there."""
+    now = current.get(column.id, column)
+    return now.immutable == column.immutable and (now.nullable or not column.nullable)

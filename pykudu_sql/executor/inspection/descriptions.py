@@ -96,6 +96,7 @@ def _formatted_table(state: SessionState, table: TableInfo) -> list[Row]:
         (f"{unique}:", key, ""),
         ("Partitioning:", partitions or "none", ""),
         *((f"Index {name}:", _names(columns), "") for name, columns in schema.indexes.items()),
+        *((f"Check {check.name}:", check.text(schema), "") for check in table.checks),
         ("", "", ""),
         ("# Table Parameters", "", ""),
         *((name, value, "") for name, value in sorted(table.properties.items())),

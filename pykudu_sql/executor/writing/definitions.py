@@ -43,7 +43,12 @@ def _create(state: SessionState, plan: CreateTable) -> Outcome:
     if plan.replaces:
         return _replace(state, plan)
     state.store.create_table(
-        plan.name, plan.schema, plan.partition_schema, plan.comment, plan.properties
+        plan.name,
+        plan.schema,
+        plan.partition_schema,
+        plan.comment,
+        plan.properties,
+        plan.checks,
     )
     return _done(_created(state, plan))
 
@@ -62,7 +67,14 @@ def _replace(state: SessionState, plan: CreateTable) -> Outcome:
 
 
 def _new_table(plan: CreateTable) -> TableInfo:
-    return new_table(plan.name, plan.schema, plan.partition_schema, plan.comment, plan.properties)
+    return new_table(
+        plan.name,
+        plan.schema,
+        plan.partition_schema,
+        plan.comment,
+        plan.properties,
+        plan.checks,
+    )
 
 
 def _created(state: SessionState, plan: CreateTable) -> str:

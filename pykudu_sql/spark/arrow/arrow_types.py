@@ -48,7 +48,7 @@ def spark_type(column_type: DataType) -> spark.DataType:
 
 def spark_schema(columns: Sequence[ColumnSchema]) -> spark.StructType:
     """The schema of a DataFrame of some columns."""
-    fields = [spark.StructField(c.name, spark_type(c.type), c.nullable) for c in columns]
+    fields = [spark.StructField(c.name, spark_type(c.type), c.may_show_null) for c in columns]
     return spark.StructType(fields)
 
 

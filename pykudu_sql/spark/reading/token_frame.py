@@ -64,7 +64,7 @@ def token_frame(
     aliases = [f"c{number}" for number in range(len(columns))]
     decimals = _decimals(spark, aliases, schema)
     numbered = [name in decimals for name in aliases]
-    full = [column.nullable and column.id not in plan.scan.with_null for column in columns]
+    full = [column.may_show_null and column.id not in plan.scan.with_null for column in columns]
     differs = any(numbered) or any(full)
     sent = _as_sent(aliases if differs else schema.names, schema, numbered, full)
     shown = _rows(spark, location, plan, sent, _as_longs(arrow_schema(sent, columns), numbered))

@@ -101,7 +101,7 @@ def _merge(leaves: list[Leaf], column: ColumnSchema) -> list[Predicate] | None:
     asks_null = any(isinstance(leaf, IsNull) for leaf in leaves)
     asks_value = any(not isinstance(leaf, IsNull) for leaf in leaves)
     if asks_null:
-        return None if asks_value or not column.nullable else [leaves[0]]
+        return None if asks_value or not column.may_show_null else [leaves[0]]
     if len(leaves) == 1 and isinstance(leaves[0], StartsWith) and leaves[0].prefix:
         return [leaves[0]]
     domain = FULL
@@ -118,7 +118,7 @@ def _emit(domain: Domain, column: ColumnSchema) -> list[Predicate] | None:
     # The type decides, not the values: 0.0 and 1.0 of a DOUBLE equal False and True.
     both = column.type.kind is Kind.BOOL and clipped.values == (False, True)
     if clipped.is_full or both:
-        return [IsNotNull(column.id)] if column.nullable else [ALWAYS]
+        return [IsNotNull(column.id)] if column.may_show_null else [ALWAYS]
     if clipped.values is not None:
         if len(clipped.values) == 1:
             return [Comparison(column.id, Op.EQ, clipped.values[0])]

@@ -17,6 +17,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import InList, Leaf, P
 from pykudu_sql.storage.common.predicate.predicate_stats import trim
 from pykudu_sql.storage.common.predicate.row_filter import FilterStep, RowFilter
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
@@ -104,6 +105,19 @@ class DiskRowSet:
         if pending:
             cells = replay_changes(cells, columns, pending)
         return None if cells is None else tuple(cells)
+
+    def read_rows(
+        self,
+        ordinals: Ordinals,
+        columns: Sequence[ColumnSchema],
+        bound: SnapshotBound,
+        own: OwnDeltas | None,
+    ) -> list[pa.Array]:
+        """Cells of some rows that a snapshot sees; see `RowSet.read_rows`."""
+        view = self.view(bound, own)
+        is_cached = self.views.is_cached(view)
+        rows = BaseColumns(self.base, view, is_cached=is_cached, cache_blocks=True, stats=None)
+        return [plain(rows.take(column, ordinals)) for column in columns]
 
     def scan(
         self,

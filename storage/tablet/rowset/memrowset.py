@@ -200,6 +200,17 @@ class MemRowSet:
             parts += own.parts()
         return DeltaView(parts)
 
+    def read_rows(
+        self,
+        ordinals: Ordinals,
+        columns: Sequence[ColumnSchema],
+        bound: SnapshotBound,
+        own: OwnDeltas | None,
+    ) -> list[pa.Array]:
+        """Cells of some rows that a snapshot sees; see `RowSet.read_rows`."""
+        rows = PickedRows(self._segments, ordinals, self.view(bound, own))
+        return [plain(rows.read(column, 0, len(ordinals))) for column in columns]
+
     def scan(
         self,
         columns: Sequence[ColumnSchema],

@@ -75,6 +75,18 @@ class RowSet(Protocol):
     ) -> tuple[Cell, ...] | None:
         """A row's cells as a snapshot sees them, or None when it sees no such row."""
 
+    def read_rows(
+        self,
+        ordinals: Ordinals,
+        columns: Sequence[ColumnSchema],
+        bound: SnapshotBound,
+        own: OwnDeltas | None,
+    ) -> list[pa.Array]:
+        """Cells of some rows that a snapshot sees, a column each, without dictionaries.
+
+        `ordinals`: of the rows, ascending, at least one; `own`: as for `scan`.
+        """
+
     def scan(
         self,
         columns: Sequence[ColumnSchema],

@@ -2,9 +2,11 @@
 
 from contextlib import closing
 
+from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.catalog.namespace import ViewColumn, ViewInfo, new_id
 from pykudu_sql.storage.catalog.system_catalog import SYSTEM_TABLES
 from pykudu_sql.storage.common.partition.partition import PartitionSchema
+from pykudu_sql.storage.common.predicate.row_condition import ColumnCell, Missing, Negated
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
@@ -21,7 +23,9 @@ def used_store() -> Store:
         ColumnSchema(0, "id", DataType(Kind.INT32)),
         ColumnSchema(0, "s", DataType(Kind.STRING)),
     ]
-    table = store.create_table("t", create_schema(columns, ["id"]), PartitionSchema())
+    filled = CheckConstraint("filled", Negated(Missing(ColumnCell(1))))
+    schema = create_schema(columns, ["id"])
+    table = store.create_table("t", schema, PartitionSchema(), checks=(filled,))
     for i in range(4):
         store.write_row(table, RowOpKind.INSERT, {0: i, 1: "x"})
     store.flush()
