@@ -7,10 +7,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from pykudu_sql.storage.catalog.alter import AddCheck
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.catalog.store_state import StoreState
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.predicate.column_predicate import Op
+from pykudu_sql.storage.common.predicate.row_condition import ColumnCell, Compared, TextLength
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.arrays import coerce
@@ -18,6 +22,7 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import (
     AlreadyPresentError,
+    CheckViolationError,
     CorruptionError,
     DatabaseError,
     DataError,
@@ -302,3 +307,44 @@ def test_an_opening_removes_what_nobody_holds_and_nothing_else(
     kept.commit()
     assert read(again) == [(1, "a", 7)]
     again.close()
+
+
+SHORT = AddCheck(CheckConstraint("short", Compared(TextLength(1), Op.LT, ColumnCell(2))))
+
+
+@pytest.mark.parametrize("kind", [RowOpKind.UPSERT, RowOpKind.UPDATE])
+def test_staged_rows_are_held_to_what_comes_of_them(store: Store, kind: RowOpKind) -> None:
+    first = Job(store)
+    first.task([(1, "a"), (2, "b")])
+    first.commit()
+    store.alter_table("t", [SHORT])
+    for rows in ([(1, "seven..")], [(1, "x"), (2, "seven.."), (9, "y")][: 3 - kind.updates]):
+        job = Job(store, kind)
+        job.task(rows)
+        with pytest.raises(CheckViolationError, match="'short': length"):
+            job.commit()
+    assert read(store) == [(1, "a", 7), (2, "b", 7)]
+    job = Job(store, kind)
+    job.task([(1, "six...")])
+    job.commit()
+    assert read(store) == [(1, "six...", 7), (2, "b", 7)]
+
+
+def test_new_rows_break_a_constraint_when_they_are_staged_or_committed(store: Store) -> None:
+    store.alter_table("t", [SHORT])
+    with pytest.raises(CheckViolationError, match="'short'"):
+        Job(store).task([(1, "seven..")])
+    job = Job(store, RowOpKind.UPSERT)
+    job.task([(1, "seven..")])
+    with pytest.raises(CheckViolationError, match="'short'"):
+        job.commit()
+    assert read(store) == []
+
+
+def test_rows_staged_before_a_constraint_came_are_not_committed(store: Store) -> None:
+    job = Job(store)
+    job.task([(1, "seven..")])
+    store.alter_table("t", [SHORT])
+    with pytest.raises(SerializationError):
+        job.commit()
+    assert read(store) == []

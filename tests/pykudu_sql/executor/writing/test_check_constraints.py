@@ -85,6 +85,20 @@ def test_a_transaction_is_held_to_what_it_wrote_itself(
     assert rows_of(connection) == [(1, 10, 11), (2, 2, 6), (7, 10, 11)]
 
 
+@pytest.mark.parametrize("in_transaction", [False, True])
+def test_a_statement_of_several_branches_does_all_or_nothing(
+    connection: pykudu_sql.Connection, in_transaction: bool
+) -> None:
+    if in_transaction:
+        connection.execute("BEGIN")
+    with pytest.raises(pykudu_sql.IntegrityError, match="'c'"):
+        connection.execute(
+            "MERGE INTO t USING (SELECT 1 i UNION ALL SELECT 5) s ON t.id = s.i "
+            "WHEN MATCHED THEN UPDATE SET a = 7 WHEN NOT MATCHED THEN INSERT VALUES (s.i, 1, 2)"
+        )
+    assert rows_of(connection) == UNCHANGED
+
+
 @pytest.mark.parametrize("rows", [3, LEAST_ROWS + 1, BULK_ROWS + 1])
 def test_many_rows_at_once_are_held_to_it(connection: pykudu_sql.Connection, rows: int) -> None:
     ids = list(range(10, 10 + rows))
