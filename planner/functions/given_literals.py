@@ -21,6 +21,7 @@ from pykudu_sql.storage.errors import InterfaceError
 _DEEPEST = 8  # lists in lists
 _SMALL = 10**18
 _LISTS = (list, tuple)
+_GIVEN_LIST = "given_list"
 
 
 def parameter_key(node: exp.Placeholder) -> ParameterKey:
@@ -45,6 +46,12 @@ def put_given_values(tree: exp.Expr, context: PlanContext) -> None:
             node.replace(literal(given.value(key, ""), key))
 
 
+def list_parameter(node: exp.Expr) -> ParameterKey | None:
+    """The key of the parameter whose list became an array; None of any other node."""
+    key: ParameterKey | None = node.meta.get(_GIVEN_LIST)
+    return key
+
+
 def _plain(value: object, key: ParameterKey) -> Any:
     if isinstance(value, _LISTS):
         return [_plain(each, key) for each in value]
@@ -54,7 +61,9 @@ def _plain(value: object, key: ParameterKey) -> Any:
 def _put_list(node: exp.Placeholder, values: Sequence[Any], key: ParameterKey) -> None:
     parent = node.parent
     if not isinstance(parent, exp.In) or node is parent.this:
-        node.replace(literal(values, key))
+        array = literal(values, key)
+        array.meta[_GIVEN_LIST] = key
+        node.replace(array)
         return
     if parent.args.get("field") is node:
         parent.set("field", None)

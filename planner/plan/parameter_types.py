@@ -89,6 +89,16 @@ def check_comparable(value: object, column_type: DataType, key: int | str, colum
     )
 
 
+def incomparable_list(key: int | str, shown_type: str) -> InterfaceError:
+    """The error for a parameter whose list meets a single value of a type."""
+    return InterfaceError(
+        f"{parameter_name(key)} is a list, which cannot be compared with a value of type "
+        f"{shown_type}",
+        hint="IN (?) takes a list",
+        sqlstate="07006",
+    )
+
+
 def _numpy_value(value: np.generic, key: int | str, column: str) -> Any:
     """A scalar of numpy; times to the microsecond, since finer ones are integers to Python."""
     if isinstance(value, np.datetime64 | np.timedelta64):

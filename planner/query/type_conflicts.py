@@ -11,7 +11,9 @@ from itertools import combinations
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.relations import Scope
+from pykudu_sql.planner.functions.given_literals import list_parameter
 from pykudu_sql.planner.parse.source_spans import node_span
+from pykudu_sql.planner.plan.parameter_types import incomparable_list
 from pykudu_sql.planner.query.exact_decimals import compared
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.types.engine_types import (
@@ -67,7 +69,7 @@ def check_compared(nodes: Iterable[exp.Expr], types: ExpressionTypes) -> None:
         nodes: those of `COMPARING` in a bound query's tree.
         types: of its expressions.
 
-    Raises ProgrammingError: there is one.
+    Raises ProgrammingError: there is one; InterfaceError: it is with the list of a parameter.
     """
     comparisons = [(node, list(map(_operand, compared(node)))) for node in nodes]
     types.learn(each for _, operands in comparisons for each in _unknown(operands, types))
@@ -75,7 +77,19 @@ def check_compared(nodes: Iterable[exp.Expr], types: ExpressionTypes) -> None:
         names = [_compared_type(each, types) for each in operands if not _is_free(each)]
         for one, other in combinations(dict.fromkeys(names), 2):
             if _differ(one, other):
+                _check_no_list_given(operands, other if _is_nested(one) else one)
                 raise _differing("values", one, other, node)
+
+
+def _check_no_list_given(operands: Iterable[exp.Expr], beside: str | None) -> None:
+    """Raise InterfaceError if one of the operands is the list of a parameter.
+
+    `beside`: the type that it meets.
+    """
+    for operand in operands:
+        key = list_parameter(operand)
+        if key is not None:
+            raise incomparable_list(key, shown_type(beside or ""))
 
 
 def _operand(node: exp.Expr) -> exp.Expr:
