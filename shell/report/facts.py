@@ -129,7 +129,7 @@ def facts_of(connection: "Connection", version: str) -> DatabaseFacts:
     return DatabaseFacts(
         connection.path,
         version,
-        datetime.datetime.now(datetime.UTC).replace(tzinfo=None, microsecond=0),
+        _rows(connection, "SELECT now()")[0][0].replace(microsecond=0),
         tuple(_tables(connection)),
         tuple(_views(connection)),
         int(ages[0][1]),

@@ -22,6 +22,7 @@ from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKin
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
 from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS
 from pykudu_sql.storage.ingest.routing import (
+    RoutedRows,
     TabletRows,
     deduplicate,
     route,
@@ -59,7 +60,7 @@ class BatchWriter:
     def insert(self, table: TableInfo, batches: Iterable[RowOperations]) -> int:
         """Insert rows that come in batches; see `Transaction.insert`."""
         # A comprehension would hold the batch before while the next one is taken.
-        validated = map(lambda batch: self._validated(table, batch, raise_first), batches)
+        validated = map(lambda batch: self._counted(table, batch), batches)
         return write_bulk(self._services, self._writes, table, validated)
 
     def write_batches(self, table: TableInfo, batches: Iterable[RowOperations]) -> RowResults:
@@ -69,18 +70,28 @@ class BatchWriter:
         def validated(operations: RowOperations) -> RowBatch:
             nonlocal rows
             rows += operations.length
-            return self._validated(table, operations, raise_first)
+            return self._counted(table, operations)
 
         changed = write_operations(self._services, self._writes, map(validated, batches))
         return RowResults(changed, rows - changed, 0, ())
 
     def _validated(self, table: TableInfo, operations: RowOperations, refuse: Refuse) -> RowBatch:
-        """The rows whose cells fit, complete and numbered; numbers that they bring are noted."""
+        """The rows whose cells fit, complete and numbered."""
         check_set(table.schema, operations.kind, operations.columns, table.name)
-        counters = self._services.auto_increment
-        batch = validate(complete(table, counters.number(table, operations)), refuse)
-        counters.note_rows(table, batch.operations)
+        numbered = self._services.auto_increment.number(table, operations)
+        return validate(complete(table, numbered), refuse)
+
+    def _counted(self, table: TableInfo, operations: RowOperations) -> RowBatch:
+        """Rows for files, all of which fit; the numbers that they bring are noted."""
+        batch = self._validated(table, operations, raise_first)
+        self._services.auto_increment.note_rows(table, batch.operations)
         return batch
+
+    def _routed(self, batch: RowBatch, refuse: Refuse) -> RoutedRows:
+        """The rows that a tablet takes; the numbers that they bring are noted."""
+        rows = route(batch, refuse)
+        self._services.auto_increment.note_rows(batch.table, rows.operations)
+        return rows
 
     def _write_all(self, batch: RowBatch) -> int:
         """Write all rows or none; the number of rows changed."""
@@ -88,8 +99,9 @@ class BatchWriter:
             return 0
         table, kind = batch.table, batch.operations.kind
         if kind is RowOpKind.INSERT and batch.operations.length >= BULK_ROWS:
+            self._services.auto_increment.note_rows(table, batch.operations)
             return write_bulk(self._services, self._writes, table, (batch,))
-        rows = deduplicate(table, route(batch, raise_first))
+        rows = deduplicate(table, self._routed(batch, raise_first))
         checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
         for part in split(rows):
             pending = self._pending(table, part)
@@ -107,7 +119,7 @@ class BatchWriter:
         """Write the rows that fit, and report the others."""
         collector = RowCollector(table, operations.length)
         batch = self._validated(table, operations, collector.refuse)
-        rows = route(batch, collector.refuse)
+        rows = self._routed(batch, collector.refuse)
         shares: list[tuple[PendingWrites, TabletRows, Located, Sequence[Positions]]] = []
         for part in split(rows):
             pending = self._pending(table, part)
