@@ -29,6 +29,9 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=1000)
 settings.load_profile("default")
 
+# Run by itself, with a conftest that holds for SQLAlchemy's suite alone.
+collect_ignore = ["pykudu_sql/sqlalchemy/compliance"]
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The day of the wall clock."""

@@ -299,24 +299,29 @@ class Connection:
         """This moment as a hybrid timestamp: AS OF it shows all that is committed by now."""
         return self._session.database.store.pin()
 
-    @guarded
     def close(self) -> None:
         """Roll back what is open and give the database back. Closing twice is allowed.
 
         Warns (ResourceWarning) if rows were changed and not committed. A connection that a forked
         child inherits is the parent's: closing it there does nothing.
         """
+        if self._closed_with_changes():
+            warnings.warn(
+                f"a connection to '{self._path}' was closed with uncommitted changes, which are "
+                "rolled back: call commit() or rollback() first",
+                ResourceWarning,
+                stacklevel=2,
+            )
+
+    @guarded
+    def _closed_with_changes(self) -> bool:
+        """Close; whether changes of rows were rolled back by that."""
         session, self._open = self._open, None
-        if session is not None:
-            is_lost = session.has_uncommitted_rows
-            session.close()
-            if is_lost:
-                warnings.warn(
-                    f"a connection to '{self._path}' was closed with uncommitted changes, which "
-                    "are rolled back: call commit() or rollback() first",
-                    ResourceWarning,
-                    stacklevel=3,
-                )
+        if session is None:
+            return False
+        is_lost = session.has_uncommitted_rows
+        session.close()
+        return is_lost
 
     def __enter__(self) -> Self:
         return self

@@ -7,6 +7,8 @@ numbers as the texts that write them; either way a value is what `text_values` m
 A key that an object does not have leaves its column out, as an INSERT would: it takes its default.
 """
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
@@ -37,6 +39,8 @@ _TYPES: Mapping[Kind, pa.DataType] = MappingProxyType(
         Kind.DOUBLE: pa.float64(),
     }
 )  # fmt: skip
+# A line that begins with anything but an object.
+_NO_OBJECT = re.compile(rb"^[ \t\r]*[^\s{]", re.MULTILINE)
 
 
 class JsonRows:
@@ -99,6 +103,9 @@ class JsonRows:
     def _by_arrow(self, block: bytes) -> FileBatch | None:
         """The rows of a block; None if it is to be read line by line."""
         lines = block.count(b"\n") + (not block.endswith(b"\n"))
+        objects = block.count(b"\n{") + block.startswith(b"{")
+        if objects != lines and _NO_OBJECT.search(block) is not None:
+            return None  # Arrow's reader ends the process at a block that begins with null
         try:
             block.decode()
             rows = arrow_json.read_json(
@@ -133,10 +140,13 @@ class JsonRows:
                 reason = f"the line is no JSON: {str(error).partition(':')[0]}"
                 torn.append(TornRow(record, reason, line.decode()))
             else:
-                if isinstance(document, dict):
-                    documents.append((record, document))
-                else:
+                if not isinstance(document, dict):
                     torn.append(TornRow(record, "the line is no JSON object", line.decode()))
+                elif b"\\u" in line and _has_lone_surrogate(document):
+                    reason = "the line has half of a surrogate pair"
+                    torn.append(TornRow(record, reason, line.decode()))
+                else:
+                    documents.append((record, document))
         return self._batch(documents, torn)
 
     def _of_array(self, head: bytes) -> Iterator[FileBatch]:
@@ -227,3 +237,12 @@ class _Behind:
     def read(self, size: int) -> bytes:
         """The next bytes, some more or less than asked for."""
         return next(self._pieces, b"")
+
+
+def _has_lone_surrogate(document: object) -> bool:
+    """Whether a text somewhere in a document is none that UTF-8 can write."""
+    try:
+        json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False

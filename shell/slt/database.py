@@ -41,6 +41,9 @@ class DbConnection(Protocol):
     def cursor(self) -> DbCursor:
         """A new cursor."""
 
+    def rollback(self) -> None:
+        """Give up what is uncommitted."""
+
     def interrupt(self) -> None:
         """Stop what runs; called from another thread."""
 
@@ -141,6 +144,8 @@ class ScriptDatabase:
         """Close every connection; the next statement opens the database again."""
         while self._connections:
             _, connection = self._connections.popitem()
+            if connection.in_transaction:
+                connection.rollback()
             connection.close()
 
     def interrupt(self) -> None:

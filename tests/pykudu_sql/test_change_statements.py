@@ -216,18 +216,6 @@ def test_immutable_columns_stay_as_they_are_in_what_is_shown() -> None:
             db.execute("UPSERT INTO t VALUES (1, 2000, 5) RETURNING *")
 
 
-def test_returning_and_collected_row_errors_exclude_each_other(db: Connection) -> None:
-    db.execute("SET row_errors = 'collect'")
-    with pytest.raises(pykudu_sql.NotSupportedError, match="RETURNING"):
-        db.execute("INSERT INTO t (id) VALUES (1), (7) RETURNING id")
-    merged = db.execute(
-        "MERGE INTO t USING (VALUES (7), (7), (8)) q(id) ON t.id = q.id"
-        " WHEN NOT MATCHED THEN INSERT (id) VALUES (q.id)"
-    )
-    assert merged.rowcount == 2
-    assert [(e.key, e.status) for e in merged.row_errors] == [("(id) = (7)", "AlreadyPresent")]
-
-
 def test_a_conflict_reads_only_rows_with_a_proposed_key(db: Connection) -> None:
     plan = db.execute(
         "EXPLAIN INSERT INTO t (id) SELECT id FROM t ON CONFLICT DO UPDATE SET n = 1 RETURNING n"
@@ -240,3 +228,13 @@ def test_a_conflict_reads_only_rows_with_a_proposed_key(db: Connection) -> None:
         "1: UPDATE n",
     ]
     assert any(line.startswith("SCAN t (__scan_1)") for line in lines)
+
+
+def test_merge_reports_rows_that_do_not_fit_where_errors_are_collected(db: Connection) -> None:
+    db.execute("SET row_errors = 'collect'")
+    merged = db.execute(
+        "MERGE INTO t USING (VALUES (7), (7), (8)) q(id) ON t.id = q.id"
+        " WHEN NOT MATCHED THEN INSERT (id) VALUES (q.id)"
+    )
+    assert merged.rowcount == 2
+    assert [(e.key, e.status) for e in merged.row_errors] == [("(id) = (7)", "AlreadyPresent")]

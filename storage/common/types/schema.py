@@ -250,9 +250,11 @@ class Schema:
         """
         check_column(column)
         _check_not_immutable_key(self, column)
-        return replace(
+        changed = replace(
             self, columns=tuple(column if c.id == column.id else c for c in self.columns)
         )
+        _check_identity(changed)
+        return changed
 
     def set_nullable(self, name: str, nullable: bool) -> "Schema":
         """This schema with a column that may hold NULL, or may not any more.

@@ -372,7 +372,11 @@ class PendingWrites:
         return rowset
 
     def _stage_again(self, changes: StagedChanges) -> None:
-        """Take over changes in files; where their rowset is gone, they are written anew."""
+        """Take over changes in files; where their rowset is gone, they are written anew.
+
+        Those that were in memory stay there, also where their rows are on disk by now: the commit
+        has kept maintenance away only from rowsets that get files.
+        """
         parts: list[StagedPart] = []
         for part in changes.parts:
             rowset = self._with_rows(part)
@@ -380,8 +384,9 @@ class PendingWrites:
                 parts.append(part.moved(rowset))
                 continue
             keyed = part.in_memory().by_key(self.tablet)
+            was_filed = isinstance(part, StagedDeltas)
             for batch in keyed_to_addressed(keyed, self.check(keyed)):
-                parts.append(stage(self.tablet, batch, self.files.deltas))
+                parts.append(stage(self.tablet, batch, self.files.deltas) if was_filed else batch)
             self.files.discard_changes((part,))
         self.stage_changes(parts, ())
 

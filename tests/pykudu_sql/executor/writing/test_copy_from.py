@@ -265,3 +265,12 @@ def test_positions_of_kept_rows_pass_over_those_left_out(left_out: set[int]) -> 
     kept = [position for position in range(60) if position not in left_out]
     positions = copy_from._KeptPositions([*left_out])
     assert [positions.position(number) for number in range(len(kept))] == kept
+
+
+@pytest.mark.parametrize("first", ["null", '{"k":1,"s":"\\ud83d"}'], ids=["null", "surrogate"])
+def test_a_line_that_is_no_row_does_not_end_the_process(tmp_path: Path, first: str) -> None:
+    (tmp_path / "rows.json").write_text(f'{first}\n{{"k":2,"s":"ok"}}\n')
+    with pykudu_sql.connect(autocommit=True, files=tmp_path, row_errors="collect") as connection:
+        connection.execute("CREATE TABLE b (k INT PRIMARY KEY, s STRING)")
+        cursor = connection.execute("COPY b FROM 'rows.json'")
+        assert cursor.rowcount == 1 and "line 1" in cursor.row_errors[0].message
