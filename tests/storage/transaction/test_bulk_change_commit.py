@@ -2,7 +2,7 @@
 
 import signal
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -15,10 +15,13 @@ from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.recovery.orphans import find_orphans
 from pykudu_sql.storage.store import Store
+from tests.storage.addressing import addresses, write_rows
 from tests.storage.model_disk import Left, ModelDisk, PowerLoss, copy_of
 from tests.storage.transaction.test_bulk_change import (
     CHANGES,
+    CHUNK,
     OPTIONS,
+    ROWS,
     change_all,
     files_of,
     make,
@@ -103,3 +106,23 @@ def test_a_commit_that_ends_at_any_call_of_the_disk_is_whole_or_leaves_nothing(
         if ended:
             break
     assert call > 20
+
+
+def test_changes_of_rows_that_were_in_memory_bring_no_files_that_maintenance_could_lose(
+    store: Store,
+) -> None:
+    transaction = store.begin()
+    known = addresses(transaction, table_of(store))
+    in_memory = range(2 * ROWS // 3, ROWS)
+    changed = {key: {1: -7} for key in in_memory}
+    assert write_rows(transaction, table_of(store), known, changed, CHUNK) == len(in_memory)
+    store.flush()
+    tablets = list(store.tablets.values())
+    files = [rowset.meta.redo for each in tablets for rowset in each.components.tree.rowsets]
+    with ExitStack() as locks:  # as a flush or compaction has them that began before
+        for tablet in tablets:
+            locks.enter_context(tablet.maintenance_lock)
+        transaction.commit(durable=True)
+    after = [rowset.meta.redo for each in tablets for rowset in each.components.tree.rowsets]
+    assert after == files
+    assert {key: n for key, n in now(store).items() if n == -7} == dict.fromkeys(in_memory, -7)
