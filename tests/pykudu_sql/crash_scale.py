@@ -22,7 +22,7 @@ import pyarrow as pa
 
 import pykudu_sql
 from pykudu_sql import Connection
-from pykudu_sql.executor.writing import row_stream
+from pykudu_sql.executor.writing import chunked_rows
 from pykudu_sql.storage.check.database_check import DatabaseCheck
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from tests.storage.crash_mixed import killed, orphans
@@ -36,7 +36,7 @@ Tell = Callable[[dict[str, Any]], None]
 
 def connect(path: str, rows: int) -> Connection:
     """A connection whose loads and changes have about eight chunks."""
-    row_stream.CHUNK_BYTES = row_stream.CHANGE_BYTES = rows * 6
+    chunked_rows.CHUNK_BYTES = chunked_rows.CHANGE_BYTES = rows * 6
     return pykudu_sql.connect(path, autocommit=True, threads=2)
 
 
