@@ -157,4 +157,5 @@ def test_many_rows_in_memory_get_files_before_a_statement_in_chunks(
     assert changed == [row for row in expected if row[0] != 5001]
     kinds = "SELECT sum(memory_deltas), max(redo_records) > 0 FROM sys.rowsets"
     in_stores, in_files = connection.execute(kinds).fetchall()[0]
-    assert in_files and in_stores <= 1
+    # A transaction that wrote before the flush knows the rows where they were, in memory.
+    assert in_files and (in_transaction or in_stores <= 1)
