@@ -70,14 +70,6 @@ class PykuduCompiler(compiler.SQLCompiler):
         columns = ", ".join("1" for _ in element_types or (None,))
         return f"SELECT {columns} WHERE 1 != 1"
 
-    def visit_is_distinct_from_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
-        left, right = self.process(binary.left, **kw), self.process(binary.right, **kw)
-        return f"{left} IS DISTINCT FROM {right}"
-
-    def visit_is_not_distinct_from_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
-        left, right = self.process(binary.left, **kw), self.process(binary.right, **kw)
-        return f"{left} IS NOT DISTINCT FROM {right}"
-
     def _regexp_call(self, name: str, parts: Sequence[Any], flags: Any, kw: Any) -> str:
         arguments = [self.process(part, **kw) for part in parts]
         if flags is not None:

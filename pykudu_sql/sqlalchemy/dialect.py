@@ -34,7 +34,7 @@ from pykudu_sql.sqlalchemy.compiler import (
     PykuduIdentifierPreparer,
 )
 from pykudu_sql.sqlalchemy.reflection import DEFAULT_SCHEMA, Reflection
-from pykudu_sql.sqlalchemy.types import COLSPECS, PykuduTypeCompiler
+from pykudu_sql.sqlalchemy.types import COLSPECS, PykuduTypeCompiler, text_literal
 
 MEMORY = ":memory:"
 AS_OF = "as_of"
@@ -214,7 +214,7 @@ def _moment(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
+        return text_literal(value)
     raise exc.ArgumentError(
         f"as_of takes a datetime, timedelta, hybrid timestamp or text, not {value!r}"
     )

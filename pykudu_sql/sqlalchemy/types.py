@@ -84,7 +84,7 @@ class JsonIndex(types.JSON.JSONIndexType):
 
     def literal_processor(self, dialect: Dialect) -> Callable[[Any], str]:
         """Keys as literals of paths."""
-        return lambda value: _text_literal(json_path([value]))
+        return lambda value: text_literal(json_path([value]))
 
 
 class JsonPath(types.JSON.JSONPathType):
@@ -96,7 +96,7 @@ class JsonPath(types.JSON.JSONPathType):
 
     def literal_processor(self, dialect: Dialect) -> Callable[[Any], str]:
         """Ways as literals of paths."""
-        return lambda value: _text_literal(json_path(value))
+        return lambda value: text_literal(json_path(value))
 
 
 def json_path(steps: Sequence[str | int]) -> str:
@@ -104,7 +104,8 @@ def json_path(steps: Sequence[str | int]) -> str:
     return "$" + "".join(f"[{step}]" if isinstance(step, int) else f'."{step}"' for step in steps)
 
 
-def _text_literal(text: str) -> str:
+def text_literal(text: str) -> str:
+    """A text as SQL writes it."""
     return "'" + text.replace("'", "''") + "'"
 
 

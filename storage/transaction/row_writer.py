@@ -40,15 +40,15 @@ def keyed_row(
     schema = table.schema
     check_set(schema, kind, cells, table.name)
     changed = set_columns(schema, kind, cells)
+    counter = counted_column(schema)
     explicit = cells
     if kind.may_insert:
-        if counted_column(schema) is not None:
+        if counter is not None:
             explicit = services.auto_increment.number_row(table, kind, cells)
         cells = complete_cells(table, explicit)
     check_row(table, kind, cells, explicit)
     key = tuple([cells[i] for i in schema.key_ids])
     index = table.assigner.assign_one(cells)
-    counter = counted_column(schema)
     if counter is not None:
         number = cells[counter.id]
         if isinstance(number, int):
