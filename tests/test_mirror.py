@@ -14,6 +14,20 @@ FOLDERS = (
     "storage/cfile/encoding",
     "storage/common",
     "storage/tablet/history",
+    "storage/tablet/read",
+)
+TOPS = ("planner", "pykudu_sql", "storage")
+# Those of Spark need a JVM and lie in tests/spark; jobs are tested by what they do.
+TESTED_ABOVE = ("pykudu_sql/spark", "pykudu_sql/jobs/")
+# Tests of no single room: many statements, a hostile input, two databases side by side.
+CAMPAIGNS = (
+    "pykudu_sql/corpus",
+    "pykudu_sql/differential",
+    "pykudu_sql/isolation",
+    "pykudu_sql/mutations",
+    "pykudu_sql/quoting",
+    "pykudu_sql/sqlalchemy/compliance",
+    "storage/hostile",
 )
 
 
@@ -45,7 +59,31 @@ def test_a_module_with_logic_is_imported_by_a_test() -> None:
     assert sorted(set(modules_with_logic()) - imported_by_tests()) == []
 
 
-def test_a_room_of_the_planner_has_a_folder_of_tests() -> None:
-    folders = {path.name for path in (ROOT / "tests" / "planner").iterdir() if path.is_dir()}
-    rooms = {path.parent.name for path in (ROOT / "planner").glob("*/__init__.py")}
-    assert rooms <= folders
+def test_a_room_has_a_folder_of_tests() -> None:
+    assert sorted(set(rooms()) - folders_of_tests()) == []
+
+
+def test_a_folder_of_tests_is_one_of_a_room() -> None:
+    assert sorted(folders_of_tests() - {*TOPS, *rooms(), *CAMPAIGNS}) == []
+
+
+def test_a_test_beside_the_rooms_of_the_planner_is_of_a_module_there() -> None:
+    modules = {f"test_{path.stem}" for path in (ROOT / "planner").glob("*.py")}
+    tests = {path.stem for path in (ROOT / "tests" / "planner").glob("test_*.py")}
+    assert sorted(tests - modules) == []
+
+
+def rooms() -> Iterator[str]:
+    """Folders of modules with logic."""
+    for top in TOPS:
+        for path in (ROOT / top).glob("**/__init__.py"):
+            folder = path.parent.relative_to(ROOT).as_posix()
+            if folder not in TOPS and not folder.startswith(TESTED_ABOVE):
+                yield folder
+
+
+def folders_of_tests() -> set[str]:
+    """Folders with tests, named as the packages are."""
+    tests = ROOT / "tests"
+    paths = (path for top in TOPS for path in (tests / top).rglob("test_*.py"))
+    return {path.parent.relative_to(tests).as_posix() for path in paths}

@@ -2,7 +2,7 @@
 
 Each is a function from query to query and rests on what those before it have left; the table in
 docs/architecture/planner.md says what. `EXPLAIN (PASSES)` shows what each does to a statement, and
-`tests/planner/passes` has a golden for each.
+`tests/planner/query/passes` has a golden for each.
 """
 
 from collections.abc import Callable

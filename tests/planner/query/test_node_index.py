@@ -12,7 +12,7 @@ from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.planner.query.node_index import NodeIndex
 from pykudu_sql.planner.query.passes import PASSES
 from pykudu_sql.planner.tree_nodes import derived_from
-from tests.planner.passes.test_passes import STATEMENTS
+from tests.planner.query.test_passes import STATEMENTS
 
 EVERY = sorted({sql for statements in STATEMENTS.values() for sql in statements})
 

@@ -12,7 +12,7 @@ from pykudu_sql.planner.planner import plan
 from pykudu_sql.planner.query.passes import PASSES
 from tests.golden import check_golden
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent / "passes"
 LONG_LIST = ", ".join(str(i * 7) for i in range(1200))
 
 STATEMENTS: dict[str, list[str]] = {
