@@ -15,6 +15,7 @@ from typing import Any
 
 from pykudu_sql.database import MEMORY, Database
 from pykudu_sql.error_boundary import OwnErrors, check_text
+from pykudu_sql.executor.caller_scope import calling_frame, frame_in_scope
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.executor import prepare
 from pykudu_sql.executor.parameter_shape import check_parameters, parameter_rows
@@ -22,6 +23,7 @@ from pykudu_sql.executor.session_state import Prepared, SessionState
 from pykudu_sql.executor.transaction_scope import MAX_ATTEMPTS, TransactionScope
 from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.planner.plan.context import ListedRows, PlanContext, PlanSettings
+from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.plan.given_values import GivenValues, are_at_hand, has_list
 from pykudu_sql.planner.plan.plan import Change, Plan, Write
 from pykudu_sql.planner.plan.value import ParameterValues
@@ -33,13 +35,16 @@ from pykudu_sql.storage.catalog.system_catalog import SYSTEM_TABLES
 from pykudu_sql.storage.common.progress import ProgressReport
 from pykudu_sql.storage.common.rows.row_result import RowError
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
+from pykudu_sql.storage.common.types.schema import MAX_IDENTIFIER_BYTES
 from pykudu_sql.storage.errors import (
+    DuplicateObjectError,
     Error,
     InterfaceError,
     NotSupportedError,
     ProgrammingError,
     SyntaxError,
     TableChangedError,
+    UndefinedTableError,
 )
 
 MAX_STATEMENTS = 512
@@ -99,6 +104,7 @@ class Session:
             database_path=database.path,
         )
         self._statements: OrderedDict[str, PreparedStatement] = OrderedDict()
+        self._frames: Mapping[str, FrameTable] = {}
         self._closed = False
 
     def execute(self, sql: str, parameters: ParameterValues = ()) -> Outcome:
@@ -189,7 +195,7 @@ class Session:
         Raises Error: the columns have no types that a table has, or see `append`.
         """
         check_text(table, "the name of a table")
-        from pykudu_sql.executor.writing.frames import table_of
+        from pykudu_sql.executor.frames import table_of
 
         with self._own_errors(""):
             held, inferred = table_of(data)
@@ -204,6 +210,40 @@ class Session:
             with suppress(Error):
                 self.execute(f"DROP TABLE {name}")
             raise
+
+    def register(self, name: str, data: object) -> None:
+        """Have statements of this session read data under a name, until it is unregistered.
+
+        Raises DuplicateObjectError: a table or view has the name; Error: see `frame_of`.
+        """
+        key = _frame_name(name)
+        with self._own_errors(""), self._state.running():
+            self._check_open()
+            full = self.catalog.full_name(key)
+            if full in self.catalog.tables or full in self.catalog.views:
+                raise DuplicateObjectError(
+                    f"there is a table or view '{key}' already",
+                    hint="register the frame under another name",
+                )
+            from pykudu_sql.executor.frame_tables import frame_of
+
+            with self._state.own_errors.program_code():
+                frame = frame_of(key, data)
+            self._frames = {**self._frames, key: frame}
+            self._statements.clear()
+
+    def unregister(self, name: str) -> None:
+        """Forget a frame. Raises UndefinedTableError: there is none of the name."""
+        key = _frame_name(name)
+        with self._own_errors(""), self._state.running():
+            self._check_open()
+            if key not in self._frames:
+                registered = ", ".join(sorted(self._frames)) or "none"
+                raise UndefinedTableError(
+                    f"no frame '{key}' is registered", hint=f"registered are: {registered}"
+                )
+            self._frames = {n: frame for n, frame in self._frames.items() if n != key}
+            self._statements.clear()
 
     def _own_errors(self, sql: str) -> OwnErrors:
         self._state.own_errors = errors = OwnErrors(sql, self._names, self._place)
@@ -227,6 +267,8 @@ class Session:
             yield from table.schema.by_name
         for view in catalog.views.values():
             yield from (view.name, view.query, *(column.name for column in view.columns))
+        for frame in self._frames.values():
+            yield from (frame.name, *frame.schema.by_name)
 
     @property
     def catalog(self) -> Catalog:
@@ -304,6 +346,8 @@ class Session:
             prepared=self._state.prepared,
             given=given,
             list_rows=self._list_rows,
+            frames=self._frames,
+            frame_in_scope=partial(frame_in_scope, calling_frame() if settings.frames else None),
             checkpoint=self._state.checkpoint,
         )
 
@@ -439,6 +483,19 @@ class Session:
     def _check_open(self) -> None:
         if self._closed:
             raise InterfaceError("the connection is closed")
+
+
+def _frame_name(name: object) -> str:
+    """The name of a frame in lower case. Raises InterfaceError, ProgrammingError: it is none."""
+    check_text(name, "the name of a frame")
+    assert isinstance(name, str)
+    if not name or "." in name or "\0" in name or len(name.encode()) > MAX_IDENTIFIER_BYTES:
+        raise ProgrammingError(
+            f"{name[:80]!r} cannot be the name of a frame",
+            hint="a name has up to 256 bytes and no dot",
+            sqlstate="42602",
+        )
+    return name.lower()
 
 
 def _check_text(sql: str) -> None:

@@ -90,6 +90,7 @@ class SessionSettings:
     spark_scan_bytes: int = 16 << 30
     spark_master: str = LOCAL
     files: str | bool = False
+    frames: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +312,9 @@ _TABLE = (
             "where Spark runs, such as 'local[4]', unless this process has a Spark session"),
     Setting("files", SettingScope.PROGRAM, "folder", _files,
             "the folder whose files COPY may read and write; True is all files, False none"),
+    Setting("frames", SettingScope.PROGRAM, "boolean", _boolean,
+            "whether a name that is no table's may be that of a pandas, polars or Arrow variable "
+            "where the statement is executed; register() needs no permission"),
     Setting("history_max_age", SettingScope.REMEMBERED, "age", _history_age,
             "how long tables keep history unless they say otherwise, -1 for ever", "seconds"),
     Setting("statement_timeout", SettingScope.SESSION, "duration", _duration,
@@ -433,6 +437,7 @@ _PROGRAM_HINTS: Final[Mapping[str, str]] = {
     "spark_master": f"give it to connect(path, spark_master=...), in the environment as "
     f"{MASTER_VARIABLE}, or on the command line as --spark-master",
     "files": "give it to connect(path, files=...)",
+    "frames": "give it to connect(path, frames=True), or register the frame",
 }
 
 

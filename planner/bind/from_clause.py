@@ -14,6 +14,7 @@ from pykudu_sql.planner.bind.history_source import (
     versions_source,
 )
 from pykudu_sql.planner.bind.moment import may_move, version_bound
+from pykudu_sql.planner.bind.named_table import find_frame
 from pykudu_sql.planner.bind.names import check_ambiguous, undefined_column, with_position
 from pykudu_sql.planner.bind.qualifiers import EngineAliases, add_relation
 from pykudu_sql.planner.bind.relations import (
@@ -48,6 +49,7 @@ from pykudu_sql.planner.functions.query_forms import (
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.unsupported import unsupported_clause
 from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
 from pykudu_sql.storage.catalog.system_catalog import SYSTEM_SCHEMAS, readable_table
@@ -232,6 +234,10 @@ class FromClauses:
                 return self._history(node, alias, history)
             bound = self._moment(version)
             catalog = self._catalog_at(bound)
+            span = node_span(node)
+            frame = None if node.db else find_frame(node.name, span, catalog, self._context)
+            if frame is not None:
+                return self._frame(node, alias, frame)
             view = catalog.views.get(catalog.full_name(full))
             if view is not None:
                 return self._view(node, alias, view, bound)
@@ -256,6 +262,17 @@ class FromClauses:
             for n in reference.column_names()
         ]
         return DerivedTable(reference.alias, self.uses.renamed(outputs, alias), node=node)
+
+    def _frame(self, node: exp.Table, alias: str, frame: FrameTable) -> Relation:
+        """A mention of a frame; the plan of one that is a variable is not kept."""
+        if node.args.get("version") is not None:
+            raise NotSupportedError(
+                f"'{frame.name}' is a frame, which has no past",
+                hint="CREATE TABLE .. AS SELECT keeps its rows, with their history from then on",
+                span=node_span(node),
+            )
+        self.volatile |= frame.name not in self._context.frames
+        return self._named(TableReference(node, alias, frame), node)
 
     def _history(self, node: exp.Table, alias: str, history: HistorySource) -> Relation:
         """A mention of a table's changes or versions."""

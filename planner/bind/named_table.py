@@ -1,11 +1,17 @@
-"""The name of a table in a statement of our own grammar."""
+"""What the name of a table means: a table of the catalog, or a frame of the program.
+
+A frame that was registered must not have the name of a table or view: neither may hide the other
+unseen. A variable of the program is looked for only where there is none of these.
+"""
 
 from pykudu_sql.planner.parse.error_positions import errors_at
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.planner.plan.frame_table import FrameTable
+from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
+from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
-from pykudu_sql.storage.errors import SourceSpan
+from pykudu_sql.storage.errors import ProgrammingError, SourceSpan, UndefinedTableError
 
 
 def named_table(tokens: TokenStream, context: PlanContext) -> TableInfo:
@@ -22,4 +28,37 @@ def existing_table(name: str, span: SourceSpan | None, context: PlanContext) -> 
     """The table of a name, whose place is given. Raises as `named_table`."""
     check_not_system(name, span)
     with errors_at(span):
-        return context.catalog.table(name)
+        try:
+            return context.catalog.table(name)
+        except UndefinedTableError as error:
+            if name in context.frames:
+                error.hint = f"'{name}' is a registered frame, which queries read"
+            raise
+
+
+def find_frame(
+    name: str, span: SourceSpan | None, catalog: Catalog, context: PlanContext
+) -> FrameTable | None:
+    """The frame that a query means; None if it means something of the catalog, or nothing.
+
+    Args:
+        name: as the query has it, without a database.
+        span: its place.
+        catalog: of the moment that the query reads.
+
+    Raises ProgrammingError: the name is that of a frame and of a table or view.
+    """
+    full = catalog.full_name(name.lower())
+    exists = full in catalog.tables or full in catalog.views
+    frame = context.frames.get(name.lower())
+    if frame is None:
+        return None if exists else context.frame_in_scope(name)
+    if exists:
+        stored = full if "." in full else f"{DEFAULT_DATABASE}.{full}"
+        raise ProgrammingError(
+            f"'{frame.name}' is a registered frame and also a table or view",
+            hint=f"write {stored} for that one, or unregister the frame",
+            span=span,
+            sqlstate="42P09",
+        )
+    return frame

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pykudu_sql.planner.parse.source_spans import node_span
+from pykudu_sql.planner.plan.frame_table import is_stored
 from pykudu_sql.planner.plan.query_plans import HistoryWindow
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.catalog.system_catalog import is_system
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType
@@ -23,7 +23,7 @@ UNNAMED_SUBQUERY = "subquery "  # begins the name of one without an alias; a num
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TableReference:
-    """One mention of a stored table.
+    """One mention of a stored table, of one of the system or of a frame.
 
     Attributes:
         node: the mention in the tree; the rewriter puts the scan's name there.
@@ -45,7 +45,7 @@ class TableReference:
     @property
     def is_plain(self) -> bool:
         """Whether these are the rows of a stored table at one moment, each key once."""
-        return self.history is None and not is_system(self.table)
+        return self.history is None and is_stored(self.table)
 
     def column_names(self) -> tuple[str, ...]:
         """The columns `*` shows."""

@@ -13,6 +13,7 @@ from pykudu_sql.planner.parse.error_positions import errors_at
 from pykudu_sql.planner.parse.lexer import TokenKind
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.plan.namespace_plans import (
     CommentOn,
     CreateDatabase,
@@ -245,8 +246,17 @@ def _planned(text: str, start: int, name: str, context: PlanContext) -> tuple[Vi
     query = plan_rows(text, context, start)
     if query.parameters:
         raise NotSupportedError("a view cannot have parameters", span=span)
-    if name in bind(parse(text, start), context).views:
+    bound = bind(parse(text, start), context)
+    if name in bound.views:
         raise ProgrammingError(f"view '{name}' would read itself", span=span)
+    for reference in bound.references:
+        if isinstance(reference.table, FrameTable):
+            frame = reference.table.name
+            raise NotSupportedError(
+                f"a view cannot read '{frame}', a frame that only this program has",
+                hint=f"make a table of it first: CREATE TABLE .. AS SELECT * FROM {frame}",
+                span=span,
+            )
     return tuple(
         ViewColumn(shown.lower(), shown.lower(), str(column.type))
         for shown, column in zip(query.names, result_columns(query, context), strict=True)

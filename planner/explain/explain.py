@@ -15,6 +15,7 @@ from pykudu_sql.planner.explain.predicate_text import (
     predicate_text,
     value_text,
 )
+from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.plan.plan import (
     ChangeQuery,
     ConflictInsert,
@@ -223,6 +224,8 @@ def _engine(query: Query, facts: EngineFacts | None) -> list[str]:
 def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
     table = scan.table
     scan_facts = facts.scans.get(scan.name, ScanFacts())
+    if isinstance(table, FrameTable):
+        return _tree(f"FRAME {table.name} ({scan.name})", [])
     if is_system(table):
         return _tree(f"SYSTEM TABLE {table.name} ({scan.name})", [])
     details = [_pruning(scan, facts)]

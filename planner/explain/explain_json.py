@@ -16,9 +16,9 @@ from typing import Any
 
 from pykudu_sql.planner.explain.explain import ExplainFacts, ScanFacts, explain
 from pykudu_sql.planner.explain.predicate_text import predicate_text
+from pykudu_sql.planner.plan.frame_table import is_stored
 from pykudu_sql.planner.plan.plan import Explain, Plan, Query, Scan, scans_of
 from pykudu_sql.planner.plan.template import bind_predicate
-from pykudu_sql.storage.catalog.system_catalog import is_system
 from pykudu_sql.storage.common.partition.partition_pruner import prune
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
 from pykudu_sql.storage.common.types.hybrid_time import last_before
@@ -57,7 +57,7 @@ def _scan(scan: Scan, facts: ExplainFacts) -> dict[str, Any]:
     table = scan.table
     entry: dict[str, Any] = {"table": table.name, "name": scan.name}
     entry["columns"] = [table.schema.by_id[i].name for i in scan.column_ids]
-    if is_system(table):
+    if not is_stored(table):
         return entry
     if scan.addressed:
         entry["row_addresses"] = True

@@ -13,6 +13,7 @@ from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.errors import InternalError, ReadOnlyError
 
 if TYPE_CHECKING:
+    from pykudu_sql.planner.plan.frame_table import FrameTable
     from pykudu_sql.planner.plan.plan import Plan
 
 
@@ -53,6 +54,10 @@ class ListedRows:
     rows: Sequence[Sequence[Any]]
 
 
+def _no_frame(name: str) -> "FrameTable | None":
+    return None
+
+
 def _no_listing(plan: "Plan") -> ListedRows:
     raise InternalError("nothing is listed here")
 
@@ -76,6 +81,9 @@ class PlanContext:
         folds_parameters: whether all of them become literals.
         list_rows: runs a statement that lists something.
         listed: the rows that this statement has listed, as views, by name.
+        frames: those that the program has registered, by name in lower case.
+        frame_in_scope: the frame that a variable of the program is, by a name as it is written;
+            None where there is none, or the program did not permit it.
         checkpoint: raises an Error where planning should stop; see `planner.checkpoint`.
     """
 
@@ -91,6 +99,8 @@ class PlanContext:
     folds_parameters: bool = False
     list_rows: "Callable[[Plan], ListedRows]" = _no_listing
     listed: Mapping[str, ViewInfo] = field(default_factory=dict)
+    frames: "Mapping[str, FrameTable]" = field(default_factory=dict)
+    frame_in_scope: "Callable[[str], FrameTable | None]" = _no_frame
     checkpoint: Callable[[], None] = lambda: None
 
     def without_key_access(self) -> "PlanContext":
@@ -98,13 +108,18 @@ class PlanContext:
         return replace(self, settings=replace(self.settings, key_access=False))
 
     def within(self, database: str, bound: SnapshotBound | None) -> "PlanContext":
-        """The same world, seen from a database and, unless the bound is None, at a moment."""
+        """The same world, seen from a database and, unless the bound is None, at a moment.
+
+        Nobody's frames are seen there.
+        """
         catalog_at = self.catalog_at
         return replace(
             self,
             catalog=self.catalog.seen_from(database),
             catalog_at=lambda moment: catalog_at(moment).seen_from(database),
             settings=replace(self.settings, database=database, as_of=bound),
+            frames={},
+            frame_in_scope=_no_frame,
         )
 
 

@@ -272,8 +272,14 @@ class ConditionReader:
 
 def own_column(node: exp.Expr, bound: BoundQuery) -> tuple[TableReference, ColumnSchema] | None:
     """The column of a stored table, at one moment, that an expression is; None if it is no such."""
+    read = read_column(node, bound)
+    return read if read is not None and read[0].is_plain else None
+
+
+def read_column(node: exp.Expr, bound: BoundQuery) -> tuple[TableReference, ColumnSchema] | None:
+    """The column of any table or frame that an expression is, as `own_column`."""
     reference = table_of(node) if isinstance(node, exp.Column) else None
-    if reference is None or not reference.is_plain:
+    if reference is None or reference.history is not None:
         return None
     if reference in bound.maybe_absent and not node.args.get("table"):
         return None  # perhaps a column of USING, whose value then comes from the other side

@@ -24,7 +24,7 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.relations import Scope, TableReference
 from pykudu_sql.planner.plan.query_plans import RuntimeFilter
-from pykudu_sql.planner.pushdown.condition import own_column, shared_conjuncts
+from pykudu_sql.planner.pushdown.condition import read_column, shared_conjuncts
 from pykudu_sql.planner.pushdown.pushdown import filtered_sides
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -142,17 +142,18 @@ def _only_column(query: exp.Expr, bound: BoundQuery) -> _End | None:
 def _end(node: exp.Expr, bound: BoundQuery) -> _End | None:
     while isinstance(node, exp.Paren):
         node = node.this
-    column = own_column(node, bound)
+    column = read_column(node, bound)
     return None if column is None else _End(*column)
 
 
 def _may_filter(source: _End, target: _End) -> bool:
     """Whether the values of one column are among the cells of the other, if they are equal.
 
+    Only scans of stored tables are filtered; the values may be those of any relation.
     Numbers of other kinds meet by rounding, so their cells say little of each other.
     """
     one, other = source.column.type, target.column.type
-    if source.reference is target.reference:
+    if source.reference is target.reference or not target.reference.is_plain:
         return False
     return (one.is_text and other.is_text) or (one.is_integer and other.is_integer)
 

@@ -138,6 +138,7 @@ def _in_order(schema: Schema, column_ids: Collection[int]) -> tuple[int, ...]:
 
 
 def _narrowest(schema: Schema) -> int:
-    """A column to count rows by: of the key, and the fewest bytes."""
-    widths = {c.id: c.type.width or 1 << 16 for c in schema.key_columns}
+    """A column to count rows by: of the key if there is one, and the fewest bytes."""
+    columns = schema.key_columns or schema.columns
+    widths = {c.id: c.type.width or 1 << 16 for c in columns}
     return min(widths, key=lambda column_id: widths[column_id])

@@ -179,6 +179,31 @@ class Connection:
         """
         return self._session.create_table(table, data, key, partition_by).rowcount
 
+    def register(self, name: str, data: object) -> None:
+        """Have this connection's statements read data under a name, as if it were a table.
+
+        It can be read, joined and written from (INSERT .. SELECT, CREATE TABLE .. AS, MERGE), not
+        written to, and no view may depend on it. Rows in memory are those of now: a pandas frame
+        is copied. Lazy frames and datasets are read anew by each statement, in batches; a reader
+        can be read once. A name registered before means the new data.
+
+        Args:
+            name: without a database; that of no table or view. Should one of the name be made
+                later, statements that say the name are refused until it is clear what they mean.
+            data: an Arrow table, batch, reader or dataset, a pandas or polars frame (lazy ones
+                too), a dict of columns, a list of dicts, or anything with `__arrow_c_stream__`.
+                In a pandas frame NaN is NULL, and the index is left out.
+
+        Raises DuplicateObjectError: a table or view has the name; InterfaceError: the data has no
+        named columns; InvalidSchemaError: a column is of a type that no table has; DataError: a
+        value does not fit its type.
+        """
+        self._session.register(name, data)
+
+    def unregister(self, name: str) -> None:
+        """Forget data that was registered. Raises UndefinedTableError: there is none."""
+        self._session.unregister(name)
+
     @guarded
     def spark(
         self, master: str | None = None, conf: Mapping[str, str] | None = None

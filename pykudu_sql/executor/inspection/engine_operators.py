@@ -11,10 +11,10 @@ from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.reading.queries import engine_request
 from pykudu_sql.executor.reading.scans import StreamedScan, pruned_scan, relation_of
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.plan.frame_table import is_stored
 from pykudu_sql.planner.plan.plan import Plan, Query
 from pykudu_sql.planner.plan.template import bind_predicate
 from pykudu_sql.planner.plan.value import ParameterValues
-from pykudu_sql.storage.catalog.system_catalog import is_system
 from pykudu_sql.storage.errors import Error
 
 
@@ -31,7 +31,7 @@ def planned_operators(
     relations: dict[str, Relation] = dict(plan.lists)
     for scan in plan.scans:
         predicate = bind_predicate(scan.predicate, parameters)
-        if is_system(scan.table):
+        if not is_stored(scan.table):
             relations[scan.name] = relation_of(state, scan, predicate, transaction)
         else:
             table_scan = pruned_scan(state, scan, predicate, transaction)

@@ -27,6 +27,7 @@ from pykudu_sql.executor.reading.query_parameters import check_parameters
 from pykudu_sql.executor.reading.scans import pruned_scan, relation_of
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.comparison import conjunction
+from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.plan.plan import Query, Scan
 from pykudu_sql.planner.plan.query_plans import RuntimeFilter
 from pykudu_sql.planner.plan.template import bind_predicate
@@ -158,7 +159,11 @@ def _names(scan: Scan) -> list[str]:
 
 def _rows_to_read(state: SessionState, waiting: _Pending, transaction: Transaction) -> int:
     """Rows in the tablets that a scan has to look at."""
-    if is_system(waiting.scan.table) or waiting.scan.history is not None:
+    table = waiting.scan.table
+    if isinstance(table, FrameTable):
+        rows = table.rows
+        return int(rows.num_rows if isinstance(rows, pa.Table) else rows.row_count)
+    if is_system(table) or waiting.scan.history is not None:
         return 0
     return pruned_scan(state, waiting.scan, waiting.predicate, transaction).row_count
 

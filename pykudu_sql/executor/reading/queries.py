@@ -12,6 +12,7 @@ import pyarrow as pa
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.error_boundary import OwnErrors
 from pykudu_sql.executor.reading.dictionary_codes import coded_relations
+from pykudu_sql.executor.reading.frame_scan import FrameScan
 from pykudu_sql.executor.reading.join_scans import relations_of
 from pykudu_sql.executor.reading.query_parameters import parameter_values
 from pykudu_sql.executor.reading.scans import StreamedScan, rows_at_hand
@@ -234,6 +235,6 @@ def _failures_of(relations: Mapping[str, Relation]) -> Iterator[None]:
         yield
     except Error as error:
         for relation in relations.values():
-            if isinstance(relation, StreamedScan) and relation.failure is not None:
+            if isinstance(relation, StreamedScan | FrameScan) and relation.failure is not None:
                 raise relation.failure from error
         raise

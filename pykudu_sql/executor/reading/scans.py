@@ -13,8 +13,10 @@ from dataclasses import replace
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import Relation
+from pykudu_sql.executor.reading.frame_scan import frame_relation
 from pykudu_sql.executor.reading.history_rows import history_rows
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.plan.plan import Scan
 from pykudu_sql.storage.catalog.system_catalog import is_system
 from pykudu_sql.storage.common.predicate.column_predicate import Predicate
@@ -133,6 +135,8 @@ def relation_of(
     Raises HistoryPurgedError: the moment lies before the history that is kept;
     SnapshotInFutureError: it has not come yet; CorruptionError, DiskError: the rows cannot be read.
     """
+    if isinstance(scan.table, FrameTable):
+        return frame_relation(state, scan.table, scan.column_ids)
     if is_system(scan.table):
         names = [scan.table.schema.by_id[i].name for i in scan.column_ids]
         listed: Relation = system_rows(state.store, scan.table).select(names)

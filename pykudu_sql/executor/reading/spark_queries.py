@@ -17,6 +17,7 @@ from pykudu_sql.executor.reading.engine_choice import Embedded, EngineChoice, On
 from pykudu_sql.executor.reading.query_parameters import check_parameters, parameter_values
 from pykudu_sql.executor.reading.scans import pruned_scan
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.plan.query_plans import Query, Scan
 from pykudu_sql.planner.plan.template import bind_predicate
 from pykudu_sql.planner.plan.value import ParameterValues
@@ -121,6 +122,8 @@ def _why_not_read(state: SessionState, query: Query, transaction: Transaction) -
         return "the database is in memory"
     if transaction.has_writes:
         return "the transaction has changes that are not committed"
+    if any(isinstance(scan.table, FrameTable) for scan in query.scans):
+        return "it reads frames of this program"
     if any(is_system(scan.table) for scan in query.scans):
         return "it reads system tables"
     if any(scan.history is not None for scan in query.scans):

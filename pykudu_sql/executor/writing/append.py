@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from pykudu_sql.error_boundary import check_text
+from pykudu_sql.executor.frames import columns_of_rows, opened
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.chunked_rows import (
     ArrowColumns,
@@ -27,7 +28,6 @@ from pykudu_sql.executor.writing.chunked_rows import (
 from pykudu_sql.executor.writing.collecting import faults, reported, row_error
 from pykudu_sql.executor.writing.column_values import array_of
 from pykudu_sql.executor.writing.copy_from import copy_files
-from pykudu_sql.executor.writing.frames import columns_of_rows, opened
 from pykudu_sql.executor.writing.writes import mode_of, written
 from pykudu_sql.files.file_access import FileAccess
 from pykudu_sql.planner.plan.context import check_writable

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pykudu_sql
-from pykudu_sql.executor.writing.frames import columns_of_rows
+from pykudu_sql.executor.frames import columns_of_rows
 
 ROWS = [(1, "a"), (2, None)]
 TABLE = pa.table({"id": [1, 2], "v": ["a", None]})

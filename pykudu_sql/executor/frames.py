@@ -74,12 +74,15 @@ def table_of(data: Any) -> tuple[Any, InferredTable]:
         files = FileAccess(True, None, False).to_read(path)
         kinds = [(one, file_kind(one.path, FileOptions())) for one in files]
         return path, InferredTable(infer_columns(kinds), ())
-    held = _arrow_of(opened(data))
+    held = arrow_of(opened(data))
     return held, InferredTable(schema_columns(held.schema), ())
 
 
-def _arrow_of(data: Any) -> "pa.Table | pa.RecordBatchReader":
-    """Data with names of columns, as a table or a reader of Arrow."""
+def arrow_of(data: Any) -> "pa.Table | pa.RecordBatchReader":
+    """Data with names of columns, as a table or a reader of Arrow.
+
+    Raises InterfaceError: it has none; InvalidSchemaError: values of a column have no one type.
+    """
     if isinstance(data, pa.Table | pa.RecordBatchReader):
         return data
     try:

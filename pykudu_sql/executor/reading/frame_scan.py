@@ -1,0 +1,43 @@
+"""A frame of the program as a relation of the engine: its rows, or a stream that reads them."""
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+
+from pykudu_sql.engine.query_engine import Relation
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.plan.frame_table import FrameRows, FrameTable
+
+
+class FrameScan:
+    """Some columns of a frame that is read anew whenever the engine reads it.
+
+    `failure`: the error that ended a reading early; the engine's own error hides it.
+    """
+
+    def __init__(self, rows: FrameRows, places: Sequence[int], state: SessionState) -> None:
+        """Nothing is read yet. `places`: of the columns; `state`: whose statement reads."""
+        self.schema = pa.schema([rows.schema.field(place) for place in places])
+        self.row_count = rows.row_count
+        self.failure: Exception | None = None
+        self._rows = rows
+        self._places = places
+        self._own_errors = state.own_errors
+
+    def batches(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        """A new reading; see `RowStream`. What the frame's own code raises leaves as it is."""
+        try:
+            with self._own_errors.program_code():
+                yield from self._rows.batches([self._places[column] for column in columns])
+        except Exception as error:
+            self.failure = error
+            raise
+
+
+def frame_relation(state: SessionState, table: FrameTable, column_ids: Sequence[int]) -> Relation:
+    """The rows of a frame. `column_ids`: of those wanted, in order."""
+    rows = table.rows
+    if isinstance(rows, pa.Table):
+        held: Relation = rows.select(list(column_ids))
+        return held
+    return FrameScan(rows, column_ids, state)
