@@ -18,6 +18,7 @@ from pykudu_sql.planner.plan.plan import Explain, PassEffect, Plan
 from pykudu_sql.planner.query.constant_row import constant_row
 from pykudu_sql.storage.errors import Error, SyntaxError, UnknownStatementError
 
+_DEFINITIONS = frozenset({"CREATE", "ALTER", "DROP", "UNDROP", "COMMENT"})
 _BEHIND_WITH = frozenset({"SELECT", "UPDATE", "DELETE", "MERGE", "INSERT", "UPSERT"})
 
 
@@ -32,6 +33,11 @@ def plan_statement(text: str, start: int, context: PlanContext) -> Plan:
     if entry is None:
         raise _unknown_statement(tokens)
     return entry.plan(tokens, context)
+
+
+def changes_catalog(text: str) -> bool:
+    """Whether a statement changes tables, views, databases or named snapshots."""
+    return TokenStream(text, 0).current.word in _DEFINITIONS
 
 
 def statements() -> tuple[StatementEntry, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.database import MEMORY, Database
 from pykudu_sql.error_boundary import OwnErrors, check_text
@@ -28,6 +28,7 @@ from pykudu_sql.planner.plan.given_values import GivenValues, are_at_hand, has_l
 from pykudu_sql.planner.plan.plan import Change, Plan, Write
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.planner.planner import plan
+from pykudu_sql.planner.statements import changes_catalog
 from pykudu_sql.results.result import Outcome, python_rows
 from pykudu_sql.settings import SessionSettings
 from pykudu_sql.storage.catalog.catalog import Catalog
@@ -46,6 +47,9 @@ from pykudu_sql.storage.errors import (
     TableChangedError,
     UndefinedTableError,
 )
+
+if TYPE_CHECKING:  # The store loads them for the first transaction.
+    from pykudu_sql.storage.transaction.transaction import Transaction
 
 MAX_STATEMENTS = 512
 MAX_CACHED_TEXT = 16 * 1024
@@ -83,8 +87,9 @@ class Session:
         self._engine = database.new_engine()
         durable = database.settings.durability == "full"
         cancellation = Cancellation(self._interrupt_engines)
+        self._planned_under: Catalog | None = None
         self._transactions = TransactionScope(
-            database.store.begin,
+            self._begin,
             cancellation.check,
             database.retry_queue,
             durable=durable,
@@ -107,6 +112,20 @@ class Session:
         self._frames: Mapping[str, FrameTable] = {}
         self._closed = False
 
+    def _begin(self) -> "Transaction":
+        """A transaction at the newest snapshot, for a statement that was planned for its tables.
+
+        Raises TableChangedError: some changed since the statement was planned.
+        """
+        transaction = self._store.begin()
+        planned_under = self._planned_under
+        if planned_under is None or transaction.catalog is planned_under:
+            return transaction
+        transaction.rollback()
+        raise TableChangedError(
+            "tables were changed by another session meanwhile", hint="run the statement again"
+        )
+
     def execute(self, sql: str, parameters: ParameterValues = ()) -> Outcome:
         """Run one statement.
 
@@ -114,12 +133,7 @@ class Session:
         failed, and changed nothing.
         """
         with self._own_errors(sql), self._state.running():
-            if self._transactions.is_open:
-                return self._execute(sql, parameters)
-            try:
-                return self._execute(sql, parameters)
-            except TableChangedError as error:
-                return self._planned_anew(error, partial(self._execute, sql, parameters))
+            return self._run(partial(self._execute, sql, parameters))
 
     def _execute(self, sql: str, parameters: ParameterValues) -> Outcome:
         prepared = self._prepared(sql, parameters)
@@ -135,12 +149,7 @@ class Session:
         """
         rows = parameter_rows(parameters)
         with self._own_errors(sql), self._state.running():
-            if self._transactions.is_open:
-                return self._execute_many(sql, rows)
-            try:
-                return self._execute_many(sql, rows)
-            except TableChangedError as error:
-                return self._planned_anew(error, partial(self._execute_many, sql, rows))
+            return self._run(partial(self._execute_many, sql, rows))
 
     def _execute_many(self, sql: str, rows: Sequence[ParameterValues]) -> Outcome:
         prepared = self._prepared(sql, None)
@@ -158,6 +167,18 @@ class Session:
         from pykudu_sql.executor.writing.writes import write_many
 
         return write_many(self._state, statement_plan, rows)
+
+    def _run(self, run: Callable[[], Outcome]) -> Outcome:
+        """Run a statement, again if it loses a race and is not part of an open transaction."""
+        was_open = self._transactions.is_open
+        try:
+            return run()
+        except TableChangedError as error:
+            if was_open:
+                raise
+            return self._planned_anew(error, run)
+        finally:
+            self._planned_under = None
 
     def _planned_anew(self, error: TableChangedError, run: Callable[[], Outcome]) -> Outcome:
         """Run a statement again that lost a race against a change of its table.
@@ -272,7 +293,7 @@ class Session:
 
     @property
     def catalog(self) -> Catalog:
-        """The newest catalog, names resolved in the session's database."""
+        """The catalog that the next statement sees, names resolved in the session's database."""
         return self._state.catalog
 
     @property
@@ -287,27 +308,40 @@ class Session:
         """
         if not isinstance(sql, str):
             raise InterfaceError(f"a statement is text, not {type(sql).__name__}", sqlstate="07006")
+        if (
+            self._transactions.gives_way
+            and self._state.visible_catalog is not self._store.catalog
+            and changes_catalog(sql)
+        ):
+            self._transactions.rollback()  # a definition is about the tables of now
         if not self._transactions.is_open:
             self._store.refresh()
+        catalog = self._planned_under = self._state.visible_catalog
         cached = self._statements.get(sql)
         if (
             cached is not None
-            and cached.catalog is self._store.catalog
+            and cached.catalog is catalog
             and cached.settings is self._state.settings
             and (parameters is None or not has_list(parameters))
         ):
             self._statements.move_to_end(sql)
             return cached
         self._check_open()
-        return self._plan(sql, parameters)
+        return self._plan(sql, parameters, catalog)
 
-    def _plan(self, sql: str, parameters: ParameterValues | None) -> PreparedStatement:
+    def _plan(
+        self, sql: str, parameters: ParameterValues | None, catalog: Catalog
+    ) -> PreparedStatement:
         _check_text(sql)
         given = None
         if parameters is not None and are_at_hand(parameters):
             given = GivenValues(sql, parameters)
-        catalog, context = self._store.catalog, self._context(given)
-        statement_plan = plan(sql, context)
+        try:
+            statement_plan = plan(sql, self._context(given))
+        except UndefinedTableError as error:
+            if catalog is not self._store.catalog:
+                error.hint = "the transaction sees the tables of its beginning, COMMIT those of now"
+            raise
         keys = statement_plan.parameters
         used = given.used if given is not None else set()
         keys = (*keys, *used)
@@ -327,11 +361,12 @@ class Session:
         return prepared
 
     def _context(self, given: GivenValues | None = None) -> PlanContext:
-        settings = self._state.settings
+        settings, current = self._state.settings, self._transactions.current
+        catalog_at = self._store.catalog_at if current is None else current.catalog_at
         as_of = None if settings.as_of is None else bound_at(settings.as_of)
         return PlanContext(
-            self._store.catalog.seen_from(settings.database),
-            lambda bound: self._store.catalog_at(bound).seen_from(settings.database),
+            self._state.catalog,
+            lambda bound: catalog_at(bound).seen_from(settings.database),
             self._store.now(),
             self._evaluate,
             PlanSettings(

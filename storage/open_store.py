@@ -231,11 +231,15 @@ class OpenStore(ABC):
         Returns the number of files written. Raises UndefinedTableError: no such table; DiskError,
         ReadOnlyError: the disk refused.
         """
+        tables = self.catalog.tables.values() if name is None else [self.catalog.table(name)]
+        return self.flush_tables(list(tables), checkpoint)
+
+    def flush_tables(self, tables: Sequence[TableInfo], checkpoint: Checkpoint = go_on) -> int:
+        """The same for tables as a transaction sees them, whatever their names are now."""
         from pykudu_sql.storage.upkeep.on_demand import flush_tables
 
         self._services.committer.check_writable()
-        tables = self.catalog.tables.values() if name is None else [self.catalog.table(name)]
-        return flush_tables(self.maintenance, list(tables), self._services.tablets, checkpoint)
+        return flush_tables(self.maintenance, tables, self._services.tablets, checkpoint)
 
     def optimize(
         self, name: str, full: bool = False, checkpoint: Checkpoint = go_on

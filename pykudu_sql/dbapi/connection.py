@@ -280,7 +280,7 @@ class Connection:
     @guarded
     def list_tables(self) -> list[str]:
         """Names of the tables, sorted."""
-        return sorted(self._session.database.store.catalog.tables)
+        return sorted(self._session.catalog.tables)
 
     @guarded
     def list_system_tables(self) -> list[str]:

@@ -89,9 +89,18 @@ class SessionState:
         self.computed_types = ComputedTypes(self.engine)
 
     @property
+    def visible_catalog(self) -> Catalog:
+        """What the next statement sees of the catalog, the same object until that changes.
+
+        In an open transaction it is the catalog of its snapshot, else that of now.
+        """
+        current = self.transactions.current
+        return self.store.catalog if current is None else current.catalog
+
+    @property
     def catalog(self) -> Catalog:
-        """The catalog now, names resolved in the session's database."""
-        return self.store.catalog.seen_from(self.settings.database)
+        """The visible catalog, names resolved in the session's database."""
+        return self.visible_catalog.seen_from(self.settings.database)
 
     def use_database(self, name: str) -> None:
         """Resolve names in another database from now on."""

@@ -108,6 +108,12 @@ class TransactionScope:
         """Whether the next statement is a transaction of its own."""
         return self._autocommit and self._current is None
 
+    @property
+    def gives_way(self) -> bool:
+        """Whether a change of the catalog may end the open transaction, which has only read."""
+        current = self._current
+        return current is not None and not (self._begun or self._savepoints or current.has_writes)
+
     def begin(self, *, read_only: bool = False) -> None:
         """BEGIN; in a read-only transaction statements that write are refused.
 
@@ -277,7 +283,7 @@ class TransactionScope:
         """
         if self._current is None:
             return
-        if self._begun or self._savepoints or self._current.has_writes:
+        if not self.gives_way:
             raise OperationalError(
                 f"{statement} cannot run inside a transaction",
                 hint="COMMIT or ROLLBACK first: it takes effect at once and cannot be rolled back",

@@ -83,11 +83,11 @@ class CatalogHistory:
 
     def at(self, bound: SnapshotBound) -> Catalog:
         """The catalog that a snapshot of the given bound sees."""
+        if self.latest.timestamp < bound:
+            return self.latest
         times: Sequence[int] = [catalog.timestamp for catalog in self.catalogs]
         index = max(0, bisect_left(times, bound) - 1)
         snapshot = self.catalogs[index]
-        if snapshot is self.latest:
-            return snapshot
         missing = self.complete_since if bound < self.complete_since else NOTHING
         return replace(
             snapshot, complete_since=missing, created_later=partial(self._created_after, index)

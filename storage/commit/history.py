@@ -18,7 +18,7 @@ handed out under one lock, so a read that was let in finds its history to the en
 import threading
 from collections.abc import Iterable
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
 from pykudu_sql.storage.catalog.snapshots import Hold, SnapshotRegistry
 from pykudu_sql.storage.catalog.store_state import StoreState
 from pykudu_sql.storage.common.types.hybrid_time import (
@@ -88,6 +88,10 @@ class History:
                 if bound < mark:
                     raise _purged(table.name, bound, mark)
             return self.snapshots.hold(bound)
+
+    def catalog_at(self, bound: SnapshotBound) -> Catalog:
+        """The tables that a snapshot of a bound sees."""
+        return self._state.history.at(bound)
 
     def hold_all(self, table: TableInfo) -> Hold:
         """Keep all history of a table that there is now, while the hold lasts."""

@@ -1,7 +1,8 @@
 """The rows of the system tables, computed from an open store when they are read.
 
 Metadata, footers and counters only; no row of a user's table is decoded. Each table is a look at
-the present, not at a snapshot: while others write, two of them may differ by a commit.
+the present, not at a snapshot: while others write, two of them may differ by a commit. Only those
+of `information_schema` a transaction sees as they were when it began.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,7 +11,7 @@ from functools import partial
 
 import pyarrow as pa
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
 from pykudu_sql.storage.catalog.information_schema import STANDARD_TABLES, standard_rows
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
 from pykudu_sql.storage.common.memory_budget import Holder
@@ -40,7 +41,17 @@ def system_rows(store: OpenStore, table: TableInfo) -> pa.Table:
 
     `store`: to look into; `table`: of `system_catalog.SYSTEM_TABLES`.
     """
-    rows = list(_ROWS[table.name](store))
+    return _as_arrow(list(_ROWS[table.name](store)), table)
+
+
+def rows_at(catalog: Catalog, store: OpenStore, table: TableInfo) -> pa.Table:
+    """The same for a transaction: `information_schema` lists the catalog that it sees."""
+    if table.name in STANDARD_TABLES:
+        return _as_arrow(list(standard_rows(catalog, table.name)), table)
+    return system_rows(store, table)
+
+
+def _as_arrow(rows: Sequence[SystemRow], table: TableInfo) -> pa.Table:
     columns = table.schema.columns
     arrays = [
         cells_to_array([row[number] for row in rows], column.type)

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
 from pykudu_sql.storage.catalog.snapshots import Hold
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.commit.committer import AppliedCommit
@@ -61,11 +61,30 @@ class Transaction:
         self.bound = snapshot.bound
         self._services = services
         self._snapshot = snapshot
+        self._catalog: Catalog | None = None
         self._past: dict[tuple[str, int], Hold] = {}
         self._writes = WriteSet(snapshot.bound)
         self._new_tables: list[NewTable] = []
         self._addressed: AddressedRows | None = None
         self._ended = False
+
+    @property
+    def catalog(self) -> Catalog:
+        """The tables of the snapshot, the same object each time; without those that it makes."""
+        if self._catalog is None:
+            self._catalog = self.catalog_at(self.bound)
+        return self._catalog
+
+    def catalog_at(self, bound: SnapshotBound) -> Catalog:
+        """The tables that a snapshot of a bound sees, which `scan` can read at that bound."""
+        return self._services.history.catalog_at(bound)
+
+    def wait_until_readable(self, bound: SnapshotBound) -> None:
+        """Make a bound in the past readable, before it is read; see `Committer`.
+
+        Raises SnapshotInFutureError: the moment has not come yet.
+        """
+        self._services.committer.wait_until_readable(bound)
 
     @property
     def has_writes(self) -> bool:

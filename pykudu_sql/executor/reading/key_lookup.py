@@ -36,7 +36,7 @@ class Lookup:
         transaction = state.transactions.reading()
         key = bind_key(plan.key, parameters)
         if plan.bound is not None:
-            state.store.wait_until_readable(plan.bound)
+            transaction.wait_until_readable(plan.bound)
         cells = (
             None
             if key is None

@@ -131,7 +131,7 @@ def _summarize(state: SessionState, query: Query, transaction: Transaction) -> O
     """The one row of a query about whole tables, None when its rows have to be read."""
     (scan,) = query.scans
     if scan.bound is not None:
-        state.store.wait_until_readable(scan.bound)
+        transaction.wait_until_readable(scan.bound)
     facts = transaction.summarize(scan.table, query.summary, scan.bound)
     if facts is None:
         return None

@@ -22,7 +22,7 @@ from pykudu_sql.storage.catalog.system_catalog import is_system
 from pykudu_sql.storage.common.predicate.column_predicate import Predicate
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, ScanSpec
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
-from pykudu_sql.storage.remote.system_tables import system_rows
+from pykudu_sql.storage.remote.system_tables import rows_at
 from pykudu_sql.storage.scan.column_words import words_of
 from pykudu_sql.storage.scan.held_rows import exceeds, held, rows_to_read
 from pykudu_sql.storage.scan.scan_token import batches_of
@@ -98,7 +98,7 @@ def pruned_scan(
 ) -> TableScan:
     """A scan, its tablets pruned, for what its metadata say; see `relation_of`."""
     if scan.bound is not None:
-        state.store.wait_until_readable(scan.bound)
+        transaction.wait_until_readable(scan.bound)
     spec = ScanSpec(scan.column_ids, predicate, scan.limit, scan.order, scan.addressed)
     return transaction.scan(scan.table, spec, scan.bound, stats)
 
@@ -139,8 +139,8 @@ def relation_of(
         return frame_relation(state, scan.table, scan.column_ids)
     if is_system(scan.table):
         names = [scan.table.schema.by_id[i].name for i in scan.column_ids]
-        listed: Relation = system_rows(state.store, scan.table).select(names)
-        return listed
+        listed: Relation = rows_at(transaction.catalog, state.store, scan.table)
+        return listed.select(names)
     if scan.history is not None:
         versions: Relation = history_rows(state, scan, scan.history, predicate, transaction)
         return versions

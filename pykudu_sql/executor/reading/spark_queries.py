@@ -159,7 +159,7 @@ def _relation(
     schema = scan.table.schema
     bound = transaction.bound if scan.bound is None else scan.bound
     if scan.bound is not None:
-        state.store.wait_until_readable(scan.bound)
+        transaction.wait_until_readable(scan.bound)
     return StoredRelation(
         state.store.path,
         scan.table.name,

@@ -335,7 +335,7 @@ def _from_query(
                 if stream.is_all or transaction.addressed_in_memory <= MOST_IN_MEMORY:
                     return _write_at(state, transaction, plan, kind, stream)
             # Changes of rows in memory stay there and in the log: those rows get files first.
-            state.store.flush(table.name, state.checkpoint)
+            state.store.flush_tables([table], state.checkpoint)
             with closing(change_rows(state, plan.query, parameters, transaction)) as stream:
                 return _write_at(state, transaction, plan, kind, stream)
         rows = storable(rows_of(state, plan.query, parameters, transaction))
