@@ -5,7 +5,7 @@ from functools import partial
 from pykudu_sql.planner.checkpoint import checked_by
 from pykudu_sql.planner.deep_stack import run_deep
 from pykudu_sql.planner.listed_relations import with_listed_relations
-from pykudu_sql.planner.parse.error_positions import locate
+from pykudu_sql.planner.parse.error_spans import locate
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Plan
 from pykudu_sql.planner.statements import plan_statement
@@ -43,7 +43,7 @@ def plan(sql: str, context: PlanContext) -> Plan:
         raise StatementTooComplexError(
             "statement is nested too deeply", hint="write parts of it as WITH queries"
         ) from None
-    used = context.given.used if context.given is not None else ()
+    used = context.bound_parameters.used if context.bound_parameters is not None else ()
     if len(set(map(type, (*planned.parameters, *used)))) > 1:
         raise InterfaceError(
             "a statement takes `?` or `:name` parameters, not both", sqlstate="07001"

@@ -187,7 +187,7 @@ def _prepare(tokens: TokenStream, context: PlanContext) -> Plan:
 
     name, types = prepare_head(tokens)
     start = tokens.current.start
-    plan = plan_statement(tokens.text, start, replace(context, given=None))
+    plan = plan_statement(tokens.text, start, replace(context, bound_parameters=None))
     return prepared(name, types, tokens.text[start:], plan)
 
 

@@ -50,7 +50,7 @@ _ABOUT_THE_MACHINE = (OperationalError, CorruptionError)
 _OTHERWISE = "the statement cannot be computed"
 
 
-def own_error(error: Exception) -> Error:
+def database_error(error: Exception) -> Error:
     """The error to raise for any exception; one of ours stays what it is."""
     match error:
         case Error():
@@ -116,24 +116,24 @@ def _words_of(text: str) -> set[str]:
     return {word.lower() for word in _WORD.findall(text)}
 
 
-class OwnErrors:
-    """A block of a statement's work, whose errors are ours and in the user's words.
+class ErrorBoundary:
+    """The context of a statement's work: its errors leave as ours, with their position.
 
-    `statement`: these words; another text than the block began with while EXECUTE runs that.
+    `statement`: its text; that of the prepared statement while EXECUTE runs one.
     """
 
-    __slots__ = ("_names", "_of_program", "_place", "statement")
+    __slots__ = ("_locate", "_names", "_of_program", "statement")
 
     def __init__(
         self,
         statement: str,
         names: Callable[[], Iterable[str]],
-        place: Callable[[Error, str], None] | None = None,
+        locate: Callable[[Error, str], None] | None = None,
     ) -> None:
-        """See `hide_foreign_names`; `place` notes where in the statement an error lies."""
+        """See `hide_foreign_names`; `locate` notes where in the statement an error lies."""
         self.statement = statement
         self._names = names
-        self._place = place
+        self._locate = locate
         self._of_program: Exception | None = None
 
     @contextmanager
@@ -156,12 +156,12 @@ class OwnErrors:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if not isinstance(error, Exception) or error is self._of_program:
             return
-        own = own_error(error)
-        if self._place is not None and _is_foreign(own):
-            self._place(own, self.statement)
-        hide_foreign_names(own, self.statement, self._names)
-        if own is not error:
-            raise own from error
+        ours = database_error(error)
+        if self._locate is not None and (ours.span is not None or _is_foreign(ours)):
+            self._locate(ours, self.statement)
+        hide_foreign_names(ours, self.statement, self._names)
+        if ours is not error:
+            raise ours from error
 
 
 def check_text(value: object, what: str) -> None:
@@ -187,6 +187,6 @@ def guarded(call: Callable[P, R]) -> Callable[P, R]:
         except Error:
             raise
         except Exception as error:
-            raise own_error(error) from error
+            raise database_error(error) from error
 
     return guard

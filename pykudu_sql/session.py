@@ -14,17 +14,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.database import MEMORY, Database
-from pykudu_sql.error_boundary import OwnErrors, check_text
+from pykudu_sql.error_boundary import ErrorBoundary, check_text
 from pykudu_sql.executor.caller_scope import calling_frame, frame_in_scope
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.executor import prepare
-from pykudu_sql.executor.parameter_shape import check_parameters, parameter_rows
+from pykudu_sql.executor.parameter_shape import check_parameter_shape, parameter_rows
 from pykudu_sql.executor.session_state import Prepared, SessionState
 from pykudu_sql.executor.transaction_scope import MAX_ATTEMPTS, TransactionScope
 from pykudu_sql.planner.parse.lexer import quote_name
+from pykudu_sql.planner.plan.bound_parameters import BoundParameters, can_bind, has_list
 from pykudu_sql.planner.plan.context import ListedRows, PlanContext, PlanSettings
 from pykudu_sql.planner.plan.frame_table import FrameTable
-from pykudu_sql.planner.plan.given_values import GivenValues, are_at_hand, has_list
 from pykudu_sql.planner.plan.plan import Change, Plan, Write
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.planner.planner import plan
@@ -132,13 +132,13 @@ class Session:
         `sql`: its text; `parameters`: a sequence for `?`, a mapping for `:name`. Raises Error: it
         failed, and changed nothing.
         """
-        with self._own_errors(sql), self._state.running():
+        with self._error_boundary(sql), self._state.running():
             return self._run(partial(self._execute, sql, parameters))
 
     def _execute(self, sql: str, parameters: ParameterValues) -> Outcome:
         prepared = self._prepared(sql, parameters)
         if type(parameters) is not tuple or len(parameters) != prepared.arity:
-            check_parameters(prepared.plan, prepared.arity, parameters)
+            check_parameter_shape(prepared.plan, prepared.arity, parameters)
         return prepared.run(parameters)
 
     def execute_many(self, sql: str, parameters: Iterable[ParameterValues | None]) -> Outcome:
@@ -148,7 +148,7 @@ class Session:
         them.
         """
         rows = parameter_rows(parameters)
-        with self._own_errors(sql), self._state.running():
+        with self._error_boundary(sql), self._state.running():
             return self._run(partial(self._execute_many, sql, rows))
 
     def _execute_many(self, sql: str, rows: Sequence[ParameterValues]) -> Outcome:
@@ -159,7 +159,7 @@ class Session:
                 "executemany takes INSERT, UPSERT, UPDATE, DELETE or MERGE", hint="use execute"
             )
         for parameters in rows:
-            check_parameters(prepared.plan, prepared.arity, parameters)
+            check_parameter_shape(prepared.plan, prepared.arity, parameters)
         if isinstance(statement_plan, Change):
             from pykudu_sql.executor.writing.changes import change_many
 
@@ -202,7 +202,7 @@ class Session:
         """
         check_text(table, "the name of a table")
         check_text(operation, "an operation")
-        with self._own_errors(""), self._state.running():
+        with self._error_boundary(""), self._state.running():
             self._check_open()
             from pykudu_sql.executor.writing.append import append
 
@@ -218,7 +218,7 @@ class Session:
         check_text(table, "the name of a table")
         from pykudu_sql.executor.frames import table_of
 
-        with self._own_errors(""):
+        with self._error_boundary(""):
             held, inferred = table_of(data)
             name = ".".join(map(quote_name, table.split(".")))
             statement = inferred.with_key(key).create_statement(name)
@@ -238,7 +238,7 @@ class Session:
         Raises DuplicateObjectError: a table or view has the name; Error: see `frame_of`.
         """
         key = _frame_name(name)
-        with self._own_errors(""), self._state.running():
+        with self._error_boundary(""), self._state.running():
             self._check_open()
             full = self.catalog.full_name(key)
             if full in self.catalog.tables or full in self.catalog.views:
@@ -248,7 +248,7 @@ class Session:
                 )
             from pykudu_sql.executor.frame_tables import frame_of
 
-            with self._state.own_errors.program_code():
+            with self._state.error_boundary.program_code():
                 frame = frame_of(key, data)
             self._frames = {**self._frames, key: frame}
             self._statements.clear()
@@ -256,7 +256,7 @@ class Session:
     def unregister(self, name: str) -> None:
         """Forget a frame. Raises UndefinedTableError: there is none of the name."""
         key = _frame_name(name)
-        with self._own_errors(""), self._state.running():
+        with self._error_boundary(""), self._state.running():
             self._check_open()
             if key not in self._frames:
                 registered = ", ".join(sorted(self._frames)) or "none"
@@ -266,18 +266,18 @@ class Session:
             self._frames = {n: frame for n, frame in self._frames.items() if n != key}
             self._statements.clear()
 
-    def _own_errors(self, sql: str) -> OwnErrors:
-        self._state.own_errors = errors = OwnErrors(sql, self._names, self._place)
+    def _error_boundary(self, sql: str) -> ErrorBoundary:
+        self._state.error_boundary = errors = ErrorBoundary(sql, self._names, self._locate)
         return errors
 
-    def _place(self, error: Error, statement: str) -> None:
+    def _locate(self, error: Error, statement: str) -> None:
         """Note where in a statement an error of the engine lies."""
-        from pykudu_sql.planner.error_places.error_places import place
+        from pykudu_sql.planner.error_positions.engine_error_positions import locate_engine_error
 
         views = frozenset(
             view.name.rpartition(".")[2] for view in self._store.catalog.views.values()
         )
-        place(error, statement, views)
+        locate_engine_error(error, statement, views)
 
     def _names(self) -> Iterator[str]:
         """What names the user's tables and views, and what these mention."""
@@ -333,17 +333,17 @@ class Session:
         self, sql: str, parameters: ParameterValues | None, catalog: Catalog
     ) -> PreparedStatement:
         _check_text(sql)
-        given = None
-        if parameters is not None and are_at_hand(parameters):
-            given = GivenValues(sql, parameters)
+        bound_parameters = None
+        if parameters is not None and can_bind(parameters):
+            bound_parameters = BoundParameters(sql, parameters)
         try:
-            statement_plan = plan(sql, self._context(given))
+            statement_plan = plan(sql, self._context(bound_parameters))
         except UndefinedTableError as error:
             if catalog is not self._store.catalog:
                 error.hint = "the transaction sees the tables of its beginning, COMMIT those of now"
             raise
         keys = statement_plan.parameters
-        used = given.used if given is not None else set()
+        used = bound_parameters.used if bound_parameters is not None else set()
         keys = (*keys, *used)
         arity = -1 if any(isinstance(key, str) for key in keys) else len(set(keys))
         prepared = PreparedStatement(
@@ -360,7 +360,7 @@ class Session:
                 self._statements.popitem(last=False)
         return prepared
 
-    def _context(self, given: GivenValues | None = None) -> PlanContext:
+    def _context(self, bound_parameters: BoundParameters | None = None) -> PlanContext:
         settings, current = self._state.settings, self._transactions.current
         catalog_at = self._store.catalog_at if current is None else current.catalog_at
         as_of = None if settings.as_of is None else bound_at(settings.as_of)
@@ -379,7 +379,7 @@ class Session:
             ),
             self._store.definitions.snapshots,
             prepared=self._state.prepared,
-            given=given,
+            bound_parameters=bound_parameters,
             list_rows=self._list_rows,
             frames=self._frames,
             frame_in_scope=partial(frame_in_scope, calling_frame() if settings.frames else None),

@@ -46,7 +46,6 @@ from pykudu_sql.planner.bind.star_modifiers import listed, modified, modifiers_o
 from pykudu_sql.planner.checkpoint import checkpoint
 from pykudu_sql.planner.functions.call_clauses import check_call_clause
 from pykudu_sql.planner.functions.functions import check_function
-from pykudu_sql.planner.functions.given_literals import put_given_values
 from pykudu_sql.planner.functions.output_names import (
     first_select,
     make_unlike,
@@ -54,6 +53,7 @@ from pykudu_sql.planner.functions.output_names import (
     name_outputs,
     output_name,
 )
+from pykudu_sql.planner.functions.parameter_literals import substitute_parameters
 from pykudu_sql.planner.functions.query_forms import (
     check_operand,
     check_positions,
@@ -85,7 +85,7 @@ def bind(tree: exp.Expr, context: PlanContext) -> BoundQuery:
     Raises UndefinedTableError, UndefinedColumnError: a name is unknown; ProgrammingError: a name is
     ambiguous or given twice; NotSupportedError: a construct or function that is not offered.
     """
-    put_given_values(tree, context)
+    substitute_parameters(tree, context)
     return _bound(tree, _Binder(context, first_select(tree)))
 
 
@@ -94,7 +94,7 @@ def bind_rows(tree: exp.Expr, context: PlanContext) -> BoundQuery:
 
     `tree`, `context`, errors: see `bind`.
     """
-    put_given_values(tree, context)
+    substitute_parameters(tree, context)
     return _bound(tree, _Binder(context, None))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import binding_of
-from pykudu_sql.planner.functions.given_literals import parameter_key
+from pykudu_sql.planner.functions.parameter_literals import parameter_key
 from pykudu_sql.planner.functions.utc_offsets import in_utc, is_timestamp, literal_to_utc
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.long_list import map_long_list

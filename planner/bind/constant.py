@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.moment import constant_values
 from pykudu_sql.planner.functions.functions import is_volatile
-from pykudu_sql.planner.functions.given_literals import parameter_key
+from pykudu_sql.planner.functions.parameter_literals import parameter_key
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.value import ParameterKey
 from pykudu_sql.planner.tree_nodes import all_nodes

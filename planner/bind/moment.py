@@ -17,7 +17,7 @@ from pykudu_sql.planner.bind.snapshot_names import snapshot_bound
 from pykudu_sql.planner.checkpoint import checkpoint
 from pykudu_sql.planner.functions.exact_literals import type_literals
 from pykudu_sql.planner.functions.functions import check_function
-from pykudu_sql.planner.functions.given_literals import literal, parameter_key
+from pykudu_sql.planner.functions.parameter_literals import literal, parameter_key
 from pykudu_sql.planner.functions.rules import apply_rules
 from pykudu_sql.planner.functions.session_functions import replace_session_functions
 from pykudu_sql.planner.parse.dialect import display
@@ -152,7 +152,7 @@ def _with_parameters(node: exp.Expr, context: PlanContext, clause: str) -> exp.E
     """An expression with the values of its parameters, of which another plan may be made."""
     if node.find(exp.Placeholder) is None:
         return node
-    if context.given is None:
+    if context.bound_parameters is None:
         raise NotSupportedError(
             f"the time of {clause} cannot be a parameter here",
             hint="tables and columns may differ from time to time: pass its value to execute(), "
@@ -161,7 +161,7 @@ def _with_parameters(node: exp.Expr, context: PlanContext, clause: str) -> exp.E
     node = node.copy()
     for parameter in nodes_of(node, exp.Placeholder):
         key = parameter_key(parameter)
-        put = literal(context.given.value(key, clause), key)
+        put = literal(context.bound_parameters.value(key, clause), key)
         if parameter is node:
             return put
         parameter.replace(put)

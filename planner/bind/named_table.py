@@ -4,7 +4,7 @@ A frame that was registered must not have the name of a table or view: neither m
 unseen. A variable of the program is looked for only where there is none of these.
 """
 
-from pykudu_sql.planner.parse.error_positions import errors_at
+from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.frame_table import FrameTable

@@ -7,7 +7,7 @@ side.
 
 from collections.abc import Iterable
 
-from pykudu_sql.planner.parse.error_positions import spans_dropped
+from pykudu_sql.planner.parse.error_spans import spans_dropped
 from pykudu_sql.planner.parse.lexer import quote_string
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Query

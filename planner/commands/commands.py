@@ -37,7 +37,7 @@ from pykudu_sql.planner.ddl.namespace_commands import (
     drop_view,
     use,
 )
-from pykudu_sql.planner.parse.error_positions import errors_at
+from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.lexer import TokenKind
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext

@@ -12,7 +12,7 @@ from pykudu_sql.planner.ddl.namespace_commands import (
     named_relation,
     named_view,
 )
-from pykudu_sql.planner.parse.error_positions import errors_at
+from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.lexer import quote_string
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext

@@ -17,7 +17,7 @@ from pykudu_sql.planner.ddl.ddl_constants import expression_tree
 from pykudu_sql.planner.ddl_grammar.syntax import Expression
 from pykudu_sql.planner.ddl_grammar.type_parser import type_name
 from pykudu_sql.planner.parse.dialect import parse
-from pykudu_sql.planner.parse.error_positions import errors_at
+from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, unquote
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.parse.token_stream import TokenStream

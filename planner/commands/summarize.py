@@ -7,7 +7,7 @@ answer for, such as the mean of a text, is NULL.
 
 from collections.abc import Iterator, Sequence
 
-from pykudu_sql.planner.parse.error_positions import spans_dropped
+from pykudu_sql.planner.parse.error_spans import spans_dropped
 from pykudu_sql.planner.parse.lexer import Token, TokenKind, quote_string
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext

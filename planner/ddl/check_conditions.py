@@ -14,7 +14,7 @@ from pykudu_sql.planner.bind.constant import Constant, Hole, constant
 from pykudu_sql.planner.bind.moment import reads_current_time
 from pykudu_sql.planner.ddl.ddl_constants import expression_tree
 from pykudu_sql.planner.ddl_grammar.syntax import CheckClause
-from pykudu_sql.planner.parse.error_positions import errors_at
+from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.comparison import InexactKeyError, compare, exact_cell, mirrored
 from pykudu_sql.planner.plan.context import PlanContext

@@ -30,7 +30,7 @@ from pykudu_sql.planner.ddl_grammar.syntax import (
     RenameTableSyntax,
     TableCommentSyntax,
 )
-from pykudu_sql.planner.parse.error_positions import errors_at
+from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import AlterTable, CreateTable
@@ -109,7 +109,7 @@ def plan_create_table(node: CreateTableSyntax, text: str, context: PlanContext) 
                 hint="write the names of the columns alone, or PRIMARY KEY (...) without them",
                 span=SourceSpan(node.start),
             )
-        folding = replace(context, folds_parameters=context.given is not None)
+        folding = replace(context, folds_parameters=context.bound_parameters is not None)
         query = plan_rows(text[: node.query_end], folding, node.query_start)
         columns = _named(node, result_columns(query, context))
         query = query if node.with_data else None

@@ -26,11 +26,11 @@ def value_of(expression: Expression, context: PlanContext) -> Any:
     if single is not None and single.lastindex == TokenKind.STRING:
         return unquote(expression.text)
     value = constant(fold_current(expression_tree(expression), context), context)
-    if isinstance(value, Hole) and context.given is not None:
+    if isinstance(value, Hole) and context.bound_parameters is not None:
         key = value.key
         if isinstance(key, int):
-            key = _questions_before(expression.start, context.given.text)
-        return context.given.value(key, "")
+            key = _questions_before(expression.start, context.bound_parameters.text)
+        return context.bound_parameters.value(key, "")
     if not isinstance(value, Constant):
         raise InvalidSchemaError(
             f"{expression} is no constant",

@@ -1,7 +1,7 @@
 """CREATE INDEX and DROP INDEX: skip indexes, which are attributes of a table's columns."""
 
 from pykudu_sql.planner.bind.named_table import named_table
-from pykudu_sql.planner.parse.error_positions import errors_at
+from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pykudu_sql.planner.bind.named_table import named_table
 from pykudu_sql.planner.bind.names import undefined_column
-from pykudu_sql.planner.parse.error_positions import errors_at
+from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.lexer import TokenKind
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
@@ -242,7 +242,7 @@ def _planned(text: str, start: int, name: str, context: PlanContext) -> tuple[Vi
     from pykudu_sql.planner.query.result_types import result_columns
 
     span = SourceSpan(start)
-    context = replace(context, given=None)  # the view keeps the text
+    context = replace(context, bound_parameters=None)  # the view keeps the text
     query = plan_rows(text, context, start)
     if query.parameters:
         raise NotSupportedError("a view cannot have parameters", span=span)

@@ -10,7 +10,7 @@ from pykudu_sql.planner.ddl_grammar.syntax import (
     PartitionClause,
     RangeClause,
 )
-from pykudu_sql.planner.parse.error_positions import errors_at
+from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.common.partition.partition import (
     HashDimension,

@@ -15,7 +15,7 @@ from typing import Final
 
 from pykudu_sql.planner.bind.target import target_table
 from pykudu_sql.planner.dml.insert_columns import listed_column
-from pykudu_sql.planner.parse.error_positions import errors_at, spans_dropped
+from pykudu_sql.planner.parse.error_spans import errors_at, spans_dropped
 from pykudu_sql.planner.parse.lexer import Token, TokenKind, quote_name
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.parse.token_stream import TokenStream

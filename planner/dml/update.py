@@ -97,9 +97,9 @@ def plan_update(
     assigned; ImmutableColumnError: an immutable column is assigned; DataError: a constant does not
     fit its column.
     """
-    general = GeneralPlan(plan_update, text, context, start)
-    text, kind = _without_ignore(text, start)
-    tree = parse(text, start)
+    general = GeneralPlan(lambda each: plan_update(text, each, start), context)
+    body, kind = _without_ignore(text, start)
+    tree = parse(body, start)
     if (
         not isinstance(tree, exp.Update)
         or not isinstance(tree.this, exp.Table)
@@ -151,9 +151,9 @@ def plan_delete(
     Raises SyntaxError, NotSupportedError: a clause is wrong or not offered; UndefinedTableError,
     UndefinedColumnError: a name is unknown.
     """
-    general = GeneralPlan(plan_delete, text, context, start)
-    text, _ = _without_ignore(text, start)
-    tree = parse(text, start)
+    general = GeneralPlan(lambda each: plan_delete(text, each, start), context)
+    body, _ = _without_ignore(text, start)
+    tree = parse(body, start)
     if not isinstance(tree, exp.Delete):
         raise SyntaxError("DELETE FROM table [USING ...] [WHERE ...] is expected")
     _refuse_clauses(tree, _DELETE_CLAUSES)

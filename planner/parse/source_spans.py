@@ -1,4 +1,4 @@
-"""Where nodes of a tree stand in their statement; see `error_positions` for what becomes of it.
+"""Where nodes of a tree stand in their statement; see `error_spans` for what becomes of it.
 
 The parser notes the places of names, literals and the names of calls. What is made of these stands
 from the first of them to the last.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pykudu_sql.planner.plan.given_values import GivenValues
+from pykudu_sql.planner.plan.bound_parameters import BoundParameters
 from pykudu_sql.planner.plan.prepared_plans import PreparedText
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE, ViewInfo
@@ -77,7 +77,7 @@ class PlanContext:
         trace: takes the name of each rewrite pass and what it changed, as lines; None in all but
             EXPLAIN (PASSES).
         prepared: the statements that the session keeps, by name.
-        given: values of the statement's parameters, if it is planned to be run with them.
+        bound_parameters: values of the statement's parameters, if its plan is for these alone.
         folds_parameters: whether all of them become literals.
         list_rows: runs a statement that lists something.
         listed: the rows that this statement has listed, as views, by name.
@@ -95,7 +95,7 @@ class PlanContext:
     snapshots: Mapping[str, NamedSnapshot] = field(default_factory=dict)
     trace: Callable[[str, Sequence[str]], None] | None = None
     prepared: Mapping[str, PreparedText] = field(default_factory=dict)
-    given: GivenValues | None = None
+    bound_parameters: BoundParameters | None = None
     folds_parameters: bool = False
     list_rows: "Callable[[Plan], ListedRows]" = _no_listing
     listed: Mapping[str, ViewInfo] = field(default_factory=dict)

@@ -12,7 +12,6 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.bound_query import BoundQuery, table_of
 from pykudu_sql.planner.bind.constant import Hole
 from pykudu_sql.planner.bind.relations import TableReference
-from pykudu_sql.planner.parse.error_positions import errors_located
 from pykudu_sql.planner.plan.comparison import compare
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import KeyLookup, Plan
@@ -27,26 +26,18 @@ _PLAIN = frozenset({"expressions", "from_", "where", "limit"})
 class GeneralPlan:
     """The plan as a query of a statement about one row by its key, made when it is called first.
 
-    A parameter of another kind than the key calls it; errors have their place in the text.
+    A parameter of another kind than the key calls it.
     """
 
-    def __init__(
-        self,
-        plan: Callable[[str, PlanContext, int], Plan],
-        text: str,
-        context: PlanContext,
-        start: int,
-    ) -> None:
-        """Of the statement that `plan` plans; `text`, `context`, `start`: its arguments."""
-        self._plan, self._text, self._context, self._start = plan, text, context, start
+    def __init__(self, plan: Callable[[PlanContext], Plan], context: PlanContext) -> None:
+        """Of the statement that `plan` plans in `context`."""
+        self._plan, self._context = plan, context
         self._planned: Plan | None = None
 
     def __call__(self) -> Plan:
         """The plan."""
         if self._planned is None:
-            with errors_located(self._text):
-                context = self._context.without_key_access()
-                self._planned = self._plan(self._text, context, self._start)
+            self._planned = self._plan(self._context.without_key_access())
         return self._planned
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import binding_of, columns_of, field_of, receiver_of
-from pykudu_sql.planner.functions.given_literals import parameter_key
+from pykudu_sql.planner.functions.parameter_literals import parameter_key
 from pykudu_sql.planner.plan.value import Parameter
 from pykudu_sql.planner.query.exact_decimals import COMPARING, compared
 from pykudu_sql.planner.tree_nodes import nodes_of

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import columns_of
 from pykudu_sql.planner.functions.exact_literals import type_literals
-from pykudu_sql.planner.functions.given_literals import parameter_key
+from pykudu_sql.planner.functions.parameter_literals import parameter_key
 from pykudu_sql.planner.plan.value import ComputedNumbers, ParameterKey
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.planner.query.exact_decimals import COMPARISONS, compared

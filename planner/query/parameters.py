@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from pykudu_sql.planner.functions.given_literals import parameter_key
+from pykudu_sql.planner.functions.parameter_literals import parameter_key
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.value import ParameterKey, United
 from pykudu_sql.planner.query.exact_decimals import MEETS

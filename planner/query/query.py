@@ -31,7 +31,8 @@ def plan_query(text: str, context: PlanContext, start: int = 0) -> Query | KeyLo
     Raises SyntaxError, ProgrammingError, NotSupportedError: the statement is wrong or not offered.
     """
     bound = bind(parse_rows(text, start), context)
-    lookup = key_lookup(bound, context, GeneralPlan(plan_query, text, context, start))
+    general = GeneralPlan(lambda each: plan_query(text, each, start), context)
+    lookup = key_lookup(bound, context, general)
     return lookup if lookup is not None else finish(bound, context)
 
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.parse.dialect import parse
-from pykudu_sql.planner.parse.error_positions import errors_located
+from pykudu_sql.planner.parse.error_spans import errors_located
 from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Query

@@ -11,7 +11,7 @@ from itertools import combinations
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.relations import Scope
-from pykudu_sql.planner.functions.given_literals import list_parameter
+from pykudu_sql.planner.functions.parameter_literals import list_parameter
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.parameter_types import incomparable_list
 from pykudu_sql.planner.query.exact_decimals import compared
@@ -77,11 +77,11 @@ def check_compared(nodes: Iterable[exp.Expr], types: ExpressionTypes) -> None:
         names = [_compared_type(each, types) for each in operands if not _is_free(each)]
         for one, other in combinations(dict.fromkeys(names), 2):
             if _differ(one, other):
-                _check_no_list_given(operands, other if _is_nested(one) else one)
+                _check_no_list_parameter(operands, other if _is_nested(one) else one)
                 raise _differing("values", one, other, node)
 
 
-def _check_no_list_given(operands: Iterable[exp.Expr], beside: str | None) -> None:
+def _check_no_list_parameter(operands: Iterable[exp.Expr], beside: str | None) -> None:
     """Raise InterfaceError if one of the operands is the list of a parameter.
 
     `beside`: the type that it meets.

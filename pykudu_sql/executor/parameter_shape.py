@@ -21,7 +21,7 @@ def parameter_rows(rows: Iterable[ParameterValues | None]) -> list[ParameterValu
     return [() if parameters is None else parameters for parameters in rows]
 
 
-def check_parameters(plan: Plan, arity: int, parameters: ParameterValues) -> None:
+def check_parameter_shape(plan: Plan, arity: int, parameters: ParameterValues) -> None:
     """See that parameters come in the shape and number the statement wants.
 
     `arity`: positional parameters that it takes; -1 when it takes named ones. EXPLAIN may go

@@ -34,7 +34,7 @@ def execute_prepared(
 ) -> Outcome:
     """EXECUTE."""
     values = argument_values(state, plan, parameters)
-    state.own_errors.statement = plan.text
+    state.error_boundary.statement = plan.text
     return state.planned(plan.text, values).run(values)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from pykudu_sql.engine.query_engine import Relation, StreamingEngine
-from pykudu_sql.error_boundary import OwnErrors
+from pykudu_sql.error_boundary import ErrorBoundary
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.computed_types import ComputedTypes
 from pykudu_sql.executor.transaction_scope import TransactionScope
@@ -59,7 +59,7 @@ class SessionState:
         prepared: the texts of PREPARE by their names; exchanged whole.
         row_errors: rows that the last writing statement left out.
         spark: the other engine, once a statement ran there.
-        own_errors: of the running statement.
+        error_boundary: of the running statement.
         in_memory: whether no other process can read the tables.
         database_path: the directory of the database, unless that is in memory.
         progress: how far the running statement is.
@@ -80,7 +80,7 @@ class SessionState:
     spark: "SparkEngine | None" = None
     in_memory: bool = False
     database_path: str = ""
-    own_errors: OwnErrors = field(default_factory=lambda: OwnErrors("", tuple))
+    error_boundary: ErrorBoundary = field(default_factory=lambda: ErrorBoundary("", tuple))
     progress: Progress = field(default_factory=Progress)
     computed_types: ComputedTypes = field(init=False)
 

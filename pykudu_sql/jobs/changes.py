@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pykudu_sql.jobs.engine_choice import choose_engine
 from pykudu_sql.jobs.in_process.changes import ChangedRows
-from pykudu_sql.jobs.in_process.written_files import spark_alone, write_files
+from pykudu_sql.jobs.in_process.written_files import spark_only_feature, write_files
 from pykudu_sql.jobs.options import ChangesOptions
 from pykudu_sql.jobs.report import JobReport, Stopwatch
 from pykudu_sql.jobs.target_folder import appearing_folder, check_target
@@ -31,7 +31,7 @@ def changes(
     watch, settings, place = Stopwatch(), options or ChangesOptions(), Path(target)
     check_target(place, settings.file_format, settings.overwrite)
     with ChangedRows.planned(database, table, since, settings) as rows:
-        choice = choose_engine(settings.engine, 0, spark_alone(settings.writer))
+        choice = choose_engine(settings.engine, 0, spark_only_feature(settings.writer))
         if not choice.on_spark:
             with appearing_folder(place) as folder:
                 count, size = write_files(

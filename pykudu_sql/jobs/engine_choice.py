@@ -24,14 +24,14 @@ class EngineChoice:
     reason: str = ""
 
 
-def choose_engine(engine: str, size: int, spark_alone: str | None = None) -> EngineChoice:
+def choose_engine(engine: str, size: int, spark_only_feature: str | None = None) -> EngineChoice:
     """The engine that does a job.
 
     Args:
         engine: one of `ENGINES`, as the user says it.
         size: bytes that the job reads, about.
-        spark_alone: what of the job only Spark can do, as a subject: "the option 'x'"; None for
-            nothing.
+        spark_only_feature: what of the job only Spark can do, as a subject: "the option 'x'"; None
+            for nothing.
 
     Raises InvalidValueError: there is no such engine; OperationalError: Spark is asked for, and is
     not installed; NotSupportedError: it is needed, and is not asked for or not installed.
@@ -44,11 +44,11 @@ def choose_engine(engine: str, size: int, spark_alone: str | None = None) -> Eng
         check_pyspark("engine 'spark'", "leave the engine to be chosen")
         return EngineChoice(True)
     is_installed = importlib.util.find_spec("pyspark") is not None
-    if spark_alone is not None:
+    if spark_only_feature is not None:
         if engine == "auto" and is_installed:
-            return EngineChoice(True, f"on Spark, for {spark_alone}")
+            return EngineChoice(True, f"on Spark, for {spark_only_feature}")
         hint = "--engine spark" if is_installed else f"install Spark: {INSTALL}"
-        raise NotSupportedError(f"{spark_alone} needs Spark", hint=hint)
+        raise NotSupportedError(f"{spark_only_feature} needs Spark", hint=hint)
     if engine == "local" or size <= LOCAL_BYTES:
         return EngineChoice(False)
     amount = f"{size / (1 << 30):.1f} GiB"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pykudu_sql.jobs.engine_choice import choose_engine
 from pykudu_sql.jobs.in_process.export import TableRows, write_rows
-from pykudu_sql.jobs.in_process.written_files import spark_alone
+from pykudu_sql.jobs.in_process.written_files import spark_only_feature
 from pykudu_sql.jobs.options import ExportOptions
 from pykudu_sql.jobs.report import JobReport, Stopwatch
 from pykudu_sql.jobs.target_folder import check_target
@@ -32,7 +32,7 @@ def export(
     watch, settings, place = Stopwatch(), options or ExportOptions(), Path(target)
     check_target(place, settings.file_format, settings.overwrite)
     with TableRows.planned(database, table, settings) as rows:
-        alone = spark_alone(settings.writer)
+        alone = spark_only_feature(settings.writer)
         choice = choose_engine(settings.engine, rows.size, alone)
         if not choice.on_spark:
             count, size = write_rows(rows, place, settings)

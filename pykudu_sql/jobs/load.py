@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pykudu_sql.jobs.engine_choice import choose_engine
-from pykudu_sql.jobs.in_process.source_files import source_bytes, spark_alone
+from pykudu_sql.jobs.in_process.source_files import source_bytes, spark_only_feature
 from pykudu_sql.jobs.options import LoadOptions
 from pykudu_sql.jobs.rejects import Reject, counted
 from pykudu_sql.jobs.report import JobReport, Stopwatch
@@ -68,7 +68,7 @@ def load(
     target = tables.get(name)
     if target is None and not load_options.layout.primary_key:
         raise no_table(database, table, tables)
-    alone = spark_alone(sources, load_options.reader)
+    alone = spark_only_feature(sources, load_options.reader)
     choice = choose_engine(load_options.engine, source_bytes(sources), alone)
     loader: Loader
     if choice.on_spark:

@@ -30,7 +30,7 @@ _INSTALL: Final = (
 
 
 @contextmanager
-def own_errors() -> Iterator[None]:
+def database_errors() -> Iterator[None]:
     """Raise our own errors for Spark's around them.
 
     Raises Error: the one that a worker raised, or that says what a worker lacks; PySparkException,
@@ -39,10 +39,10 @@ def own_errors() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        own_error = find_error(str(error))
-        if own_error is None:
+        database_error = find_error(str(error))
+        if database_error is None:
             raise
-        raise own_error from error
+        raise database_error from error
 
 
 def find_error(text: str) -> errors.Error | None:

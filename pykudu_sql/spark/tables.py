@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pykudu_sql.database import MEMORY
 from pykudu_sql.spark.arrow.arrow_types import spark_schema
-from pykudu_sql.spark.failures import own_errors
+from pykudu_sql.spark.failures import database_errors
 from pykudu_sql.spark.options import ReadOptions, distinct_names
 from pykudu_sql.spark.reading.held_leases import hold_lease
 from pykudu_sql.spark.reading.read_plan import read_planner
@@ -80,7 +80,7 @@ def read_table(
     if not is_classic(spark):
         if columns is not None:
             present["columns"] = ",".join(columns)
-        with own_errors():
+        with database_errors():
             return spark.read.format("pykudu").options(**present).load(path)
     present["tasks"] = str(parallelism(spark))
     read_options = replace(
@@ -124,7 +124,7 @@ def read_changes(
         "columns": None if columns is None else ",".join(columns),
     }
     present = {name: value for name, value in options.items() if value is not None}
-    with own_errors():
+    with database_errors():
         return spark.read.format("pykudu").options(**present).load(path)
 
 
@@ -163,7 +163,7 @@ def write_table(
     try:
         options = {"table": table, "operation": operation, "stagingId": staging_id}
         mode = "overwrite" if overwrite else "append"
-        with own_errors(), active_session(frame.sparkSession):
+        with database_errors(), active_session(frame.sparkSession):
             frame.write.format("pykudu").mode(mode).options(**options).save(root)
         batch = None if write_id is None else WriterBatch(write_id, 0)
         write = read_record(root, staging_id, batch)

@@ -8,7 +8,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 import pykudu_sql
-from pykudu_sql.spark.failures import own_errors
+from pykudu_sql.spark.failures import database_errors
 from pykudu_sql.storage.errors import HistoryPurgedError, ProgrammingError, UndefinedTableError
 
 Rows = list[tuple[object, ...]]
@@ -55,7 +55,7 @@ def batches(tmp_path: Path) -> Callable[[DataFrame], list[Rows]]:
         writer = frame.writeStream.foreachBatch(keep)
         writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
         query = writer.trigger(availableNow=True).start()
-        with own_errors():
+        with database_errors():
             query.awaitTermination()
         return found
 
@@ -208,10 +208,10 @@ def test_a_table_made_anew_is_another_stream(
 
 
 def test_what_is_no_feed_is_said(spark: SparkSession, table: str) -> None:
-    with own_errors(), pytest.raises(StreamingQueryException, match="readChangeFeed"):
+    with database_errors(), pytest.raises(StreamingQueryException, match="readChangeFeed"):
         plain = spark.readStream.format("pykudu").option("table", "t").load(table)
         plain.writeStream.format("noop").start().awaitTermination()
-    with pytest.raises(ProgrammingError, match="for the rows of a table"), own_errors():
+    with pytest.raises(ProgrammingError, match="for the rows of a table"), database_errors():
         stream(spark, table, where="id = 1")
 
 
@@ -228,7 +228,10 @@ def test_the_changes_between_two_moments_are_a_batch(spark: SparkSession, table:
     )
     assert sorted(tuple(row) for row in chosen.collect()) == [("delete", 2), ("delete", 3)]
     assert chosen.count() == 2
-    with pytest.raises(ProgrammingError, match="need the option 'startingTimestamp'"), own_errors():
+    with (
+        pytest.raises(ProgrammingError, match="need the option 'startingTimestamp'"),
+        database_errors(),
+    ):
         changes(spark).load(table).count()
 
 

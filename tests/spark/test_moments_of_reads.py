@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 import pykudu_sql
 from pykudu_sql import Connection
 from pykudu_sql.jobs.options import ChangesOptions
-from pykudu_sql.spark.failures import own_errors
+from pykudu_sql.spark.failures import database_errors
 from pykudu_sql.spark.tables import read_table
 from pykudu_sql.storage.errors import Error, NotSupportedError, UndefinedTableError
 from tests.spark.spark_jobs import changes
@@ -38,7 +38,7 @@ def test_a_moment_before_the_table_says_since_when_it_exists(
         read_table(spark, conn.path, "late", as_of=before)
     assert "it exists since 20" in (caught.value.hint or "")
     source = spark.read.format("pykudu").options(table="late", asOf=str(before))
-    with pytest.raises(UndefinedTableError, match=message), own_errors():
+    with pytest.raises(UndefinedTableError, match=message), database_errors():
         source.load(conn.path)
     with pytest.raises(pykudu_sql.ProgrammingError, match=message):
         conn.execute(f"SELECT * FROM late FOR SYSTEM_TIME AS OF {before}")

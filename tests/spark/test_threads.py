@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import pykudu_sql
-from pykudu_sql.spark.failures import own_errors
+from pykudu_sql.spark.failures import database_errors
 from pykudu_sql.spark.sessions.session import start_session
 from pykudu_sql.spark.tables import active_session, write_table
 from pykudu_sql.storage.errors import AlreadyPresentError, InvalidValueError, NotSupportedError
@@ -106,7 +106,7 @@ def test_a_view_stands_for_a_table_and_a_table_of_sparks_catalog_cannot(
 ) -> None:
     options = f"USING pykudu OPTIONS (table 't', path '{table}', where 'id < 3')"
     message = "does not keep the options"
-    with pytest.raises(NotSupportedError, match=message) as caught, own_errors():
+    with pytest.raises(NotSupportedError, match=message) as caught, database_errors():
         spark.sql(f"CREATE TABLE mine {options}")
     assert "CREATE TEMPORARY VIEW" in (caught.value.hint or "")
     spark.sql(f"CREATE TEMPORARY VIEW mine {options}")

@@ -22,12 +22,12 @@ class FrameScan:
         self.failure: Exception | None = None
         self._rows = rows
         self._places = places
-        self._own_errors = state.own_errors
+        self._error_boundary = state.error_boundary
 
     def batches(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
         """A new reading; see `RowStream`. What the frame's own code raises leaves as it is."""
         try:
-            with self._own_errors.program_code():
+            with self._error_boundary.program_code():
                 yield from self._rows.batches([self._places[column] for column in columns])
         except Exception as error:
             self.failure = error

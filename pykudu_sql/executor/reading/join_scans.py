@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import Relation
-from pykudu_sql.executor.reading.query_parameters import check_parameters
+from pykudu_sql.executor.reading.query_parameters import check_parameter_values
 from pykudu_sql.executor.reading.scans import pruned_scan, relation_of
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.comparison import conjunction
@@ -98,10 +98,10 @@ def relations_of(
         transaction: what they see.
         reports: filled with what became of each scan.
 
-    Raises QueryCancelledError: the session was interrupted; Error: see `check_parameters` and
+    Raises QueryCancelledError: the session was interrupted; Error: see `check_parameter_values` and
     `relation_of`.
     """
-    check_parameters(query, parameters, state.engine, state.computed_types)
+    check_parameter_values(query, parameters, state.engine, state.computed_types)
     pending = {
         scan.name: _Pending(scan, bind_predicate(scan.predicate, parameters))
         for scan in query.scans

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
-from pykudu_sql.error_boundary import OwnErrors
+from pykudu_sql.error_boundary import ErrorBoundary
 from pykudu_sql.executor.reading.dictionary_codes import coded_relations
 from pykudu_sql.executor.reading.frame_scan import FrameScan
 from pykudu_sql.executor.reading.join_scans import relations_of
@@ -105,7 +105,7 @@ def _engine_stream(
         request = engine_request(query, relations, parameters)
         stream = state.engine.stream(*request, most, counter)
     may_go_on = state.cancellation.reading()
-    return replace(stream, read=partial(_next, stream, relations, may_go_on, state.own_errors))
+    return replace(stream, read=partial(_next, stream, relations, may_go_on, state.error_boundary))
 
 
 def _reads_own_writes(relations: Mapping[str, Relation]) -> bool:
@@ -117,13 +117,13 @@ def _next(
     stream: EngineStream,
     relations: Mapping[str, Relation],
     may_go_on: Callable[[], None],
-    own_errors: OwnErrors,
+    error_boundary: ErrorBoundary,
 ) -> pa.RecordBatch | None:
     may_go_on()
     for relation in relations.values():
         if isinstance(relation, StreamedScan):
             relation.serve_running()
-    with own_errors, _failures_of(relations):
+    with error_boundary, _failures_of(relations):
         return stream.read()
 
 

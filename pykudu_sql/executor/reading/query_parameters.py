@@ -69,7 +69,7 @@ def parameter_values(query: Query, parameters: ParameterValues) -> list[Any]:
     return values
 
 
-def check_parameters(
+def check_parameter_values(
     query: Query,
     parameters: ParameterValues,
     engine: QueryEngine[Relation],

@@ -14,7 +14,7 @@ import pyarrow as pa
 from pykudu_sql.engine.query_engine import EngineResult
 from pykudu_sql.engine.stored_relation import StoredRelation
 from pykudu_sql.executor.reading.engine_choice import Embedded, EngineChoice, OnSpark
-from pykudu_sql.executor.reading.query_parameters import check_parameters, parameter_values
+from pykudu_sql.executor.reading.query_parameters import check_parameter_values, parameter_values
 from pykudu_sql.executor.reading.scans import pruned_scan
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.frame_table import FrameTable
@@ -52,7 +52,7 @@ def choose_engine(
         reason = _why_too_small(state, query, parameters, transaction)
     if reason is not None:
         return Embedded(reason)
-    check_parameters(query, parameters, state.engine, state.computed_types)
+    check_parameter_values(query, parameters, state.engine, state.computed_types)
     try:
         values = parameter_values(query, parameters)
         sql = spark_sql(query, values)

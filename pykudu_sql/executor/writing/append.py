@@ -71,14 +71,14 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
     table, kind = state.catalog.table(name.lower()), _kind(operation)
     if isinstance(data, str | os.PathLike):
         return _append_files(state, table, kind, os.fspath(data))
-    with state.own_errors.program_code():
+    with state.error_boundary.program_code():
         data = opened(data)
     if _is_stream(data):
-        with state.own_errors.program_code():
+        with state.error_boundary.program_code():
             reader = _reader(data)
         most = chunk_bytes(state.store.budget)
-        return _append_stream(state, table, kind, reader_rows(reader, most, state.own_errors))
-    with state.own_errors.program_code():
+        return _append_stream(state, table, kind, reader_rows(reader, most, state.error_boundary))
+    with state.error_boundary.program_code():
         names = [column.name for column in table.schema.visible_columns]
         source_columns = columns_of_rows(data, names) or _columns(data)
     matched = _matched(table, kind, source_columns)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import EngineResult
-from pykudu_sql.error_boundary import OwnErrors
+from pykudu_sql.error_boundary import ErrorBoundary
 from pykudu_sql.executor.reading.queries import answer, query_stream
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.collecting import collect_columns
@@ -104,17 +104,19 @@ def chunk_bytes(budget: MemoryBudget) -> int:
     return min(CHUNK_BYTES, max(budget.free // 4, _LEAST_BYTES))
 
 
-def reader_rows(reader: pa.RecordBatchReader, most: int, own_errors: OwnErrors) -> ChunkedRows:
+def reader_rows(
+    reader: pa.RecordBatchReader, most: int, error_boundary: ErrorBoundary
+) -> ChunkedRows:
     """The rows of an Arrow reader.
 
     Args:
         reader: of the program: what it raises leaves the API as it is.
         most: bytes of a chunk; its last batch may exceed it.
-        own_errors: of the statement.
+        error_boundary: of the statement.
     """
 
     def read() -> pa.RecordBatch | None:
-        with own_errors.program_code():
+        with error_boundary.program_code():
             return next(reader, None)
 
     return ChunkedRows(reader.schema, *_read_chunk(read, most), read, most)

@@ -28,7 +28,7 @@ from pykudu_sql.executor.writing.file_rows import (
 )
 from pykudu_sql.files.appearing import appearing
 from pykudu_sql.files.inferred_table import infer_columns
-from pykudu_sql.jobs.in_process.found_rejects import FoundReject, FoundRejects
+from pykudu_sql.jobs.in_process.reject_collector import RejectCollector, RejectedRecord
 from pykudu_sql.jobs.in_process.source_files import SourceFile, find_files
 from pykudu_sql.jobs.load import Loaded
 from pykudu_sql.jobs.options import LoadOptions
@@ -157,13 +157,13 @@ class _Filling:
     files: Sequence[SourceFile]
     options: LoadOptions
     by_row: bool = False
-    found: FoundRejects = field(init=False)
+    rejects: RejectCollector = field(init=False)
     _done: int = 0
 
     def __post_init__(self) -> None:
         """Keep as many rejects as may be written; one more says that there are too many."""
         keeps = SHOWN if self.options.rejects is None else self.options.max_rejects
-        self.found = FoundRejects(keeps + 1)
+        self.rejects = RejectCollector(keeps + 1)
 
     def write(self, transaction: Transaction) -> int:
         """Write all rows that fit; how many those are."""
@@ -191,12 +191,12 @@ class _Filling:
             return sum(self._write_by_row(transaction, kind, half) for half in halves)
         for error in results.errors:
             self._refuse_row(chunk, error)
-        self.found.count += results.failed - len(results.errors)
+        self.rejects.count += results.failed - len(results.errors)
         return len(chunk.records) - results.failed
 
     def _keeps_all(self, more: int) -> bool:
         return self.options.rejects is not None and (
-            self.found.count + more <= self.options.max_rejects
+            self.rejects.count + more <= self.options.max_rejects
         )
 
     def _chunks(self) -> Iterator[_Chunk]:
@@ -210,7 +210,7 @@ class _Filling:
                 yield _chunk(waiting, of_file)
                 waiting, of_file, size = [], [], 0
             waiting.append((batch, records))
-            of_file.append(self.found.newest)
+            of_file.append(self.rejects.newest)
             size += batch.nbytes
         if waiting:
             yield _chunk(waiting, of_file)
@@ -221,7 +221,7 @@ class _Filling:
                 continue
             wanted = source.unnamed_columns(self.table)
             with closing(open_rows(source.file, source.kind, self.table, wanted)) as rows:
-                self.found.begin(source.file.path, rows)
+                self.rejects.begin(source.file.path, rows)
                 for fitting in fitting_rows(rows, faults, self._check, self._refuse):
                     self._done += fitting.rows.num_rows
                     self.options.progress(f"{self._done:,} rows")
@@ -230,14 +230,14 @@ class _Filling:
 
     def _check(self) -> None:
         """End a load that is not to be done for its rejects, where they are only counted."""
-        if self.options.rejects is not None and self.found.count > self.options.max_rejects:
+        if self.options.rejects is not None and self.rejects.count > self.options.max_rejects:
             raise self._too_many(f"more than {self.options.max_rejects:,}")
 
     def _refuse(self, unfit: UnfitRow) -> None:
         is_torn = unfit.error.sqlstate == TORN
         reason = ("the line cannot be taken apart: " if is_torn else "") + unfit.error.message
         kind = BROKEN if is_torn else NO_VALUE
-        self.found.add(FoundReject(unfit.record, kind, reason, unfit.shown()))
+        self.rejects.add(RejectedRecord(unfit.record, kind, reason, unfit.shown()))
 
     def _refuse_row(self, chunk: _Chunk, error: RowError) -> None:
         """Note a row that the table refuses."""
@@ -245,7 +245,9 @@ class _Filling:
         kind, reason = self._reason(chunk, error)
         row = chunk.rows.slice(place, 1).to_pylist()[0]
         record = int(chunk.records[place])
-        self.found.add(FoundReject(record, kind, reason, json_row(row)), int(chunk.files[place]))
+        self.rejects.add(
+            RejectedRecord(record, kind, reason, json_row(row)), int(chunk.files[place])
+        )
 
     def _reason(self, chunk: _Chunk, error: RowError) -> tuple[str, str]:
         key = f"key {key_of(self.table, _by_id(self.table, chunk.rows), error.position)}"
@@ -290,17 +292,17 @@ class _Filling:
         Raises DataError: they may not be, or they are too many; IntegrityError: they may not be,
         and all there is to say of them are their keys.
         """
-        options, count = self.options, self.found.count
+        options, count = self.options, self.rejects.count
         if options.rejects is not None:
             if count > options.max_rejects:
                 raise self._too_many(f"more than {options.max_rejects:,}")
-            return self.found.located(count)
+            return self.rejects.located(count)
         if count:
             raise self._too_many(f"{count:,}")
         return []
 
     def _too_many(self, count: str) -> DataError | IntegrityError:
-        first = self.found.located(SHOWN)
+        first = self.rejects.located(SHOWN)
         if self.options.rejects is not None:
             return too_many(first, count, "--max-rejects N permits more")
         error = too_many(first, count, "--rejects FILE puts such rows there and loads the others")

@@ -72,7 +72,7 @@ class SourceFile:
         return len(next((cells for cells in reader if cells), ()))
 
 
-def spark_alone(sources: Sequence[str], options: Mapping[str, str]) -> str | None:
+def spark_only_feature(sources: Sequence[str], options: Mapping[str, str]) -> str | None:
     """What of a load only Spark's readers can do, for `choose_engine`; None for nothing."""
     elsewhere = next((source for source in sources if _ELSEWHERE.match(_plain(source))), None)
     if elsewhere is not None:

@@ -26,7 +26,7 @@ OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
 )  # fmt: skip
 
 
-def spark_alone(options: Mapping[str, str]) -> str | None:
+def spark_only_feature(options: Mapping[str, str]) -> str | None:
     """The first option that only Spark's writers have, for `choose_engine`; None for none."""
     other = next((name for name in options if name.lower() not in (*OPTIONS, _ROWS)), None)
     return None if other is None else f"the option '{other:.40}'"

@@ -20,7 +20,7 @@ _REASONS: Final[Mapping[str, str]] = {PRESENT: "is present already", TWICE: "is 
 
 
 @dataclass(frozen=True, slots=True)
-class FoundReject:
+class RejectedRow:
     """A row that is not loaded, before its place in its file is known.
 
     Attributes:
@@ -53,7 +53,7 @@ class SourceFiles:
 
 def find_rejects(
     check: RowCheck, judged: DataFrame, database: str, operation: RowOpKind, limit: int
-) -> list[FoundReject]:
+) -> list[RejectedRow]:
     """The rows that are not loaded, in the order of the files, without their lines.
 
     Args:
@@ -73,14 +73,14 @@ def find_rejects(
     return sorted([*rejects, *_with_kinds(check, judged, kinds)], key=lambda one: one.number)
 
 
-def unfit_rows(check: RowCheck, judged: DataFrame, most: int) -> list[FoundReject]:
+def unfit_rows(check: RowCheck, judged: DataFrame, most: int) -> list[RejectedRow]:
     """Rows that do not fit the table, whatever their keys are."""
     wrong = judged.where(f.col(REASON) != "").limit(most)
     rows = wrong.select(NUMBER, check.kind(), REASON, check.shown(wrong), FILE, START)
     return sorted((_reject(row) for row in rows.collect()), key=lambda one: one.number)
 
 
-def _with_kinds(check: RowCheck, judged: DataFrame, kinds: Mapping[int, str]) -> list[FoundReject]:
+def _with_kinds(check: RowCheck, judged: DataFrame, kinds: Mapping[int, str]) -> list[RejectedRow]:
     """The rows of some numbers, whose keys do not fit for reasons of some kinds."""
     if not kinds:
         return []
@@ -101,12 +101,12 @@ def _key_reason(kind: str) -> str:
     return _REASONS.get(kind, "does not exist")
 
 
-def _reject(row: Row) -> FoundReject:
+def _reject(row: Row) -> RejectedRow:
     number, kind, reason, shown, file, block = row
-    return FoundReject(number, kind, reason, shown, file, block)
+    return RejectedRow(number, kind, reason, shown, file, block)
 
 
-def located(rejects: Sequence[FoundReject], judged: DataFrame, source: SourceFiles) -> list[Reject]:
+def located(rejects: Sequence[RejectedRow], judged: DataFrame, source: SourceFiles) -> list[Reject]:
     """Rejects with their lines, or the numbers of their rows.
 
     `rejects`: to be located; `judged`: all rows; `source`: how they were read.

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException, PySparkException
 
-from pykudu_sql.spark.failures import own_errors
+from pykudu_sql.spark.failures import database_errors
 from pykudu_sql.storage.errors import OperationalError, ProgrammingError
 
 _CONDITION = re.compile(r"^\[[\w.]+\] ")
@@ -22,7 +22,7 @@ def plain_spark_errors() -> Iterator[None]:
     OperationalError: it failed while running; Error: what one of our own tasks raised.
     """
     try:
-        with own_errors():
+        with database_errors():
             yield
     except AnalysisException as error:
         raise ProgrammingError(_first_sentence(str(error))) from error

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pykudu_sql.executor.parameter_shape import check_parameters, parameter_rows
+from pykudu_sql.executor.parameter_shape import check_parameter_shape, parameter_rows
 from pykudu_sql.planner.plan.plan import Plan
 from pykudu_sql.storage.errors import InterfaceError
 
@@ -29,7 +29,7 @@ def test_parameters_of_another_shape_are_refused(
     planned: Planned, arity: int, parameters: Any, message: str
 ) -> None:
     with pytest.raises(InterfaceError, match=message) as caught:
-        check_parameters(planned("SELECT 1"), arity, parameters)
+        check_parameter_shape(planned("SELECT 1"), arity, parameters)
     assert caught.value.sqlstate == "07001"
 
 
@@ -40,15 +40,15 @@ def test_parameters_of_another_shape_are_refused(
 def test_parameters_of_the_shape_wanted_are_taken(
     planned: Planned, arity: int, parameters: Any
 ) -> None:
-    check_parameters(planned("SELECT 1"), arity, parameters)
+    check_parameter_shape(planned("SELECT 1"), arity, parameters)
 
 
 def test_a_plan_is_explained_without_its_parameters_and_analyzed_with_them(
     planned: Planned,
 ) -> None:
-    check_parameters(planned("EXPLAIN SELECT 1"), SELECT, ())
+    check_parameter_shape(planned("EXPLAIN SELECT 1"), SELECT, ())
     with pytest.raises(InterfaceError):
-        check_parameters(planned("EXPLAIN ANALYZE SELECT 1"), SELECT, ())
+        check_parameter_shape(planned("EXPLAIN ANALYZE SELECT 1"), SELECT, ())
 
 
 def test_none_stands_for_no_parameters_and_a_number_for_no_sequence() -> None:

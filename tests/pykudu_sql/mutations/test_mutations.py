@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from pykudu_sql import InternalError
-from pykudu_sql.error_boundary import OwnErrors, own_error
+from pykudu_sql.error_boundary import ErrorBoundary, database_error
 from pykudu_sql.storage.errors import DataError, Error, ProgrammingError
 from tests.pykudu_sql.mutations.corpus import shapes
 from tests.pykudu_sql.mutations.judging import mutate_scripts, mutate_shapes
@@ -28,7 +28,7 @@ def test_every_shape_of_sql_and_its_mutations_end_in_rows_or_errors_of_ours() ->
 
 def told(message: str, statement: str, *names: str) -> str:
     """What becomes of a message of another library."""
-    with pytest.raises(Error) as caught, OwnErrors(statement, lambda: names):
+    with pytest.raises(Error) as caught, ErrorBoundary(statement, lambda: names):
         raise ProgrammingError(message, sqlstate="42804") from ValueError(message)
     return caught.value.message
 
@@ -56,7 +56,7 @@ def test_names_of_the_statement_and_of_the_catalog_stay_in_messages() -> None:
 
 
 def test_our_own_messages_are_left_alone() -> None:
-    with pytest.raises(DataError, match="row_errors"), OwnErrors("", tuple):
+    with pytest.raises(DataError, match="row_errors"), ErrorBoundary("", tuple):
         raise DataError("see row_errors")
 
 
@@ -71,8 +71,8 @@ def test_our_own_messages_are_left_alone() -> None:
     ],
 )
 def test_an_exception_of_another_kind_becomes_one_of_ours(raised: Exception, sqlstate: str) -> None:
-    assert own_error(raised).sqlstate == sqlstate
-    with pytest.raises(Error) as caught, OwnErrors("", tuple):
+    assert database_error(raised).sqlstate == sqlstate
+    with pytest.raises(Error) as caught, ErrorBoundary("", tuple):
         raise raised
     assert caught.value.sqlstate == sqlstate
     assert caught.value.__cause__ is raised

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pykudu_sql import Connection
-from pykudu_sql.executor.reading.query_parameters import check_parameters, parameter_values
+from pykudu_sql.executor.reading.query_parameters import check_parameter_values, parameter_values
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.storage.errors import (
     DataError,
@@ -94,26 +94,26 @@ def test_a_text_that_no_value_of_the_column_reads_from_is_refused(
     query: Callable[[str], Any], state: SessionState
 ) -> None:
     compared = query("SELECT k FROM t WHERE day = ?")
-    check_parameters(compared, ("2026-01-31",), state.engine, state.computed_types)
-    check_parameters(compared, (" 2026-01-31 ",), state.engine, state.computed_types)
+    check_parameter_values(compared, ("2026-01-31",), state.engine, state.computed_types)
+    check_parameter_values(compared, (" 2026-01-31 ",), state.engine, state.computed_types)
     with pytest.raises(InvalidValueError, match=r"column 'day': cannot read 'soon' as DATE"):
-        check_parameters(compared, ("soon",), state.engine, state.computed_types)
+        check_parameter_values(compared, ("soon",), state.engine, state.computed_types)
 
 
 def test_a_text_of_a_number_beyond_the_column_may_be_compared(
     query: Callable[[str], Any], state: SessionState
 ) -> None:
     compared = query("SELECT k FROM t WHERE v < ?")
-    check_parameters(compared, (str(1 << 40),), state.engine, state.computed_types)
+    check_parameter_values(compared, (str(1 << 40),), state.engine, state.computed_types)
     with pytest.raises(InvalidValueError, match="cannot read 'x'"):
-        check_parameters(compared, ("x",), state.engine, state.computed_types)
+        check_parameter_values(compared, ("x",), state.engine, state.computed_types)
 
 
 def test_a_value_of_a_type_that_a_column_is_never_compared_with_is_refused(
     query: Callable[[str], Any], state: SessionState
 ) -> None:
     with pytest.raises(InterfaceError, match="'at'"):
-        check_parameters(
+        check_parameter_values(
             query("SELECT k FROM t WHERE at = ?"), (True,), state.engine, state.computed_types
         )
 
@@ -122,6 +122,6 @@ def test_a_value_to_be_assigned_must_fit_even_if_no_row_takes_it(
     query: Callable[[str], Any], state: SessionState
 ) -> None:
     assigned = query("UPDATE t SET v = ? WHERE v > 1")
-    check_parameters(assigned, (1,), state.engine, state.computed_types)
+    check_parameter_values(assigned, (1,), state.engine, state.computed_types)
     with pytest.raises(DataError, match="column 'v'"):
-        check_parameters(assigned, (1 << 40,), state.engine, state.computed_types)
+        check_parameter_values(assigned, (1 << 40,), state.engine, state.computed_types)

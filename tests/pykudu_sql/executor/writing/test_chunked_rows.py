@@ -9,7 +9,7 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql import Connection
-from pykudu_sql.error_boundary import OwnErrors
+from pykudu_sql.error_boundary import ErrorBoundary
 from pykudu_sql.executor.writing import chunked_rows
 from pykudu_sql.executor.writing.chunked_rows import chunk_bytes, reader_rows
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -55,10 +55,10 @@ def rows_of(connection: Connection) -> list[Any]:
 
 def test_a_stream_is_cut_into_chunks_that_are_read_when_they_are_taken() -> None:
     told: list[int] = []
-    own_errors = OwnErrors("", tuple)
-    assert reader_rows(reader(numbered(*range(ROWS)), told.append), 1 << 20, own_errors).is_all
+    error_boundary = ErrorBoundary("", tuple)
+    assert reader_rows(reader(numbered(*range(ROWS)), told.append), 1 << 20, error_boundary).is_all
     told.clear()
-    rows = reader_rows(reader(numbered(*range(ROWS)), told.append), 4096, own_errors)
+    rows = reader_rows(reader(numbered(*range(ROWS)), told.append), 4096, error_boundary)
     assert (rows.is_all, len(told)) == (False, 3)
     rows.chunk_bytes = 2048
     chunks = rows.chunks()

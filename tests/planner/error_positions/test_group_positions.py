@@ -2,7 +2,7 @@
 
 import pytest
 
-from pykudu_sql.planner.error_places.group_places import span_of_group, span_of_window
+from pykudu_sql.planner.error_positions.group_positions import span_of_group, span_of_window
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.storage.errors import SourceSpan
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.planner.plan.given_values import GivenValues, are_at_hand, has_list
+from pykudu_sql.planner.plan.bound_parameters import BoundParameters, can_bind, has_list
 from pykudu_sql.storage.errors import InterfaceError
 
 
@@ -33,14 +33,14 @@ def test_only_plain_containers_are_looked_into() -> None:
         def __len__(self) -> int:
             raise RuntimeError
 
-    assert not are_at_hand(Odd(a=1))
+    assert not can_bind(Odd(a=1))
     assert not has_list(Odd(a=[1]))
-    assert not are_at_hand(None)
-    assert are_at_hand({"a": 1})
+    assert not can_bind(None)
+    assert can_bind({"a": 1})
 
 
 def test_what_is_taken_is_noted() -> None:
-    given = GivenValues("", (5, [1, 2], np.array([3])))
+    given = BoundParameters("", (5, [1, 2], np.array([3])))
     assert given.list_of(0) is None
     assert not given.used
     assert given.list_of(1) == [1, 2]

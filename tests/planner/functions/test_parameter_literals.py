@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pykudu_sql
-from pykudu_sql.planner.functions.given_literals import literal
+from pykudu_sql.planner.functions.parameter_literals import literal
 from pykudu_sql.planner.parse.dialect import printed
 from pykudu_sql.storage.errors import InterfaceError
 

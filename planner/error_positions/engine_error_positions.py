@@ -1,7 +1,7 @@
-"""Places of errors that the engine finds when it computes: what they quote, in the statement.
+"""Positions of errors that the engine finds when it computes: what they quote, in the statement.
 
-The engine's own places are those in generated SQL. An error of a value shows the literal that has
-it, one of types the operation or the call, one of grouping the column or the aggregate, one of
+The engine's own positions are those in generated SQL. An error of a value shows the literal that
+has it, one of types the operation or the call, one of grouping the column or the aggregate, one of
 windows that may not be where it is. The statement is parsed again for that.
 """
 
@@ -9,12 +9,12 @@ from collections.abc import Callable, Collection, Mapping
 
 from sqlglot import exp
 
-from pykudu_sql.planner.error_places.clause_places import span_of_clause
-from pykudu_sql.planner.error_places.group_places import span_of_group, span_of_window
-from pykudu_sql.planner.error_places.operation_places import span_of_operation
-from pykudu_sql.planner.error_places.value_places import span_of_value
+from pykudu_sql.planner.error_positions.clause_positions import span_of_clause
+from pykudu_sql.planner.error_positions.group_positions import span_of_group, span_of_window
+from pykudu_sql.planner.error_positions.operation_positions import span_of_operation
+from pykudu_sql.planner.error_positions.value_positions import span_of_value
 from pykudu_sql.planner.parse.dialect import parse
-from pykudu_sql.planner.parse.error_positions import locate
+from pykudu_sql.planner.parse.error_spans import locate
 from pykudu_sql.planner.parse.lexer import tokenize
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.errors import Error, SourceSpan
@@ -23,15 +23,18 @@ _BEGINS_ROWS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
 _Finder = Callable[[str, exp.Expr], SourceSpan | None]
 
 
-def place(error: Error, statement: str, views: Collection[str] = ()) -> None:
-    """Note in an error of the engine where what it is about stands in a statement, if that shows.
+def locate_engine_error(error: Error, statement: str, views: Collection[str] = ()) -> None:
+    """Note in an error of execution where what it is about stands in a statement, if that shows.
+
+    An error with a span is of a part that was planned while the statement ran.
 
     Args:
         error: its message in the engine's words or ours, its names not yet hidden.
         statement: that caused it.
         views: names of views, whose queries an error may be about as well.
     """
-    if error.position is not None:
+    if error.position is not None or error.span is not None:
+        locate(error, statement)
         return
     finders = next((f for state, f in _FINDERS.items() if error.sqlstate.startswith(state)), ())
     tree = _tree(statement) if finders else None

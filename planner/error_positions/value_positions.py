@@ -1,11 +1,11 @@
-"""Places of values that an error of the engine quotes: the literal, or the column that has it."""
+"""Positions of values that an error of the engine quotes: the literal, or its column."""
 
 import re
 from collections.abc import Sequence
 
 from sqlglot import exp
 
-from pykudu_sql.planner.error_places.operation_places import only_span
+from pykudu_sql.planner.error_positions.operation_positions import only_span
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.errors import SourceSpan

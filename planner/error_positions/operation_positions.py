@@ -1,4 +1,4 @@
-"""Places of operations and calls that an error of the engine names by types and values.
+"""Positions of operations and calls that an error of the engine names by types and values.
 
 The engine says `no operator matches INT + STRING`. Of a statement's additions those are meant whose
 literals have these types; if there is one, the error stands there. Of several nobody knows which.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pykudu_sql.planner.error_places.error_places import place
+from pykudu_sql.planner.error_positions.engine_error_positions import locate_engine_error
 from pykudu_sql.storage.errors import DataError, Error, ProgrammingError
 
 NO_DATE = 'invalid date field format: "x", expected format is (YYYY-MM-DD)'
@@ -11,7 +11,7 @@ NO_GROUP = 'column "b" must appear in the GROUP BY clause or must be part of an 
 
 def shown(error: Error, statement: str) -> str | None:
     """What stands behind the carets' beginning."""
-    place(error, statement)
+    locate_engine_error(error, statement)
     assert error.span is None
     if error.position is None:
         return None

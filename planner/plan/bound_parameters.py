@@ -1,8 +1,8 @@
-"""Values of parameters that a statement is planned with: what its plan is depends on them.
+"""Values of parameters that a statement is planned with: PostgreSQL's custom plan.
 
-Most parameters are holes of a plan, which is kept and run with other values. A moment to read at, a
-bound of a partition, a default and the values of a list cannot be: such a statement is planned with
-the values at hand, and its plan is run once.
+Most parameters stay open in a plan, which is cached and run with other values: a generic plan. A
+moment to read at, a bound of a partition, a default and the values of a list cannot stay open: such
+a statement is planned with the values of one execution, and its plan is run once.
 """
 
 from dataclasses import dataclass, field
@@ -17,8 +17,8 @@ _LISTS = (list, tuple, set, frozenset, np.ndarray, pa.Array, pa.ChunkedArray)
 
 
 @dataclass(frozen=True, slots=True)
-class GivenValues:
-    """The values that a caller passes, as far as planning asks for them.
+class BoundParameters:
+    """The parameter values of one execution, and which of them the plan depends on.
 
     Attributes:
         text: of the statement.
@@ -57,12 +57,12 @@ class GivenValues:
 
 def has_list(parameters: ParameterValues) -> bool:
     """Whether one of some parameters is a list, so that no plan can be kept for it."""
-    if not are_at_hand(parameters):
+    if not can_bind(parameters):
         return False
     values = parameters.values() if isinstance(parameters, dict) else parameters
     return any(isinstance(value, _LISTS) for value in values)
 
 
-def are_at_hand(parameters: ParameterValues | None) -> bool:
-    """Whether planning may look at parameters: there are some, in a container of Python's own."""
+def can_bind(parameters: ParameterValues | None) -> bool:
+    """Whether a statement can be planned with these: some, in a container of Python's own."""
     return type(parameters) in (tuple, list, dict) and len(parameters) > 0  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Values of parameters as literals, where a statement is planned with them.
+"""Bound parameters as literals: of lists, and of all where a definition keeps no parameter.
 
 A list beside IN becomes the values of the list, elsewhere an array.
 """
@@ -21,7 +21,7 @@ from pykudu_sql.storage.errors import InterfaceError
 _DEEPEST = 8  # lists in lists
 _SMALL = 10**18
 _LISTS = (list, tuple)
-_GIVEN_LIST = "given_list"
+_LIST_PARAMETER = "list_parameter"
 
 
 def parameter_key(node: exp.Placeholder) -> ParameterKey:
@@ -30,25 +30,25 @@ def parameter_key(node: exp.Placeholder) -> ParameterKey:
     return int(name[1:]) if name.startswith(POSITIONAL) else name
 
 
-def put_given_values(tree: exp.Expr, context: PlanContext) -> None:
-    """Put literals in the place of parameters that are lists; of all, if the context says so.
+def substitute_parameters(tree: exp.Expr, context: PlanContext) -> None:
+    """Replace parameters by literals: those that are lists, or all, if the context says so.
 
     `tree`: of a query, not bound yet; changed in place. Raises InterfaceError: SQL has no value for
     one.
     """
-    given = context.given
-    for node in nodes_of(tree, exp.Placeholder) if given is not None else ():
+    bound = context.bound_parameters
+    for node in nodes_of(tree, exp.Placeholder) if bound is not None else ():
         key = parameter_key(node)
-        values = given.list_of(key) if given is not None else None
+        values = bound.list_of(key) if bound is not None else None
         if values is not None:
             _put_list(node, [_plain(value, key) for value in values], key)
-        elif context.folds_parameters and given is not None:
-            node.replace(literal(given.value(key, ""), key))
+        elif context.folds_parameters and bound is not None:
+            node.replace(literal(bound.value(key, ""), key))
 
 
 def list_parameter(node: exp.Expr) -> ParameterKey | None:
     """The key of the parameter whose list became an array; None of any other node."""
-    key: ParameterKey | None = node.meta.get(_GIVEN_LIST)
+    key: ParameterKey | None = node.meta.get(_LIST_PARAMETER)
     return key
 
 
@@ -62,7 +62,7 @@ def _put_list(node: exp.Placeholder, values: Sequence[Any], key: ParameterKey) -
     parent = node.parent
     if not isinstance(parent, exp.In) or node is parent.this:
         array = literal(values, key)
-        array.meta[_GIVEN_LIST] = key
+        array.meta[_LIST_PARAMETER] = key
         node.replace(array)
         return
     if parent.args.get("field") is node:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import pykudu_sql.planner
-from pykudu_sql.planner.parse.error_positions import errors_at, errors_located, spans_dropped
+from pykudu_sql.planner.parse.error_spans import errors_at, errors_located, spans_dropped
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.planner.query.row_condition import plan_condition
@@ -41,7 +41,7 @@ def test_an_error_without_a_place_gets_that_of_what_it_is_about() -> None:
 def test_one_module_makes_places_of_spans() -> None:
     root = Path(pykudu_sql.planner.__path__[0])
     makers = [path.name for path in root.rglob("*.py") if "SourcePosition(" in path.read_text()]
-    assert makers == ["error_positions.py"]
+    assert makers == ["error_spans.py"]
 
 
 @pytest.mark.parametrize(

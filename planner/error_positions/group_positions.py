@@ -1,4 +1,4 @@
-"""Places of columns outside of groups, and of aggregates and windows where none may be."""
+"""Positions of columns outside of groups, and of aggregates and windows where none may be."""
 
 import re
 from collections.abc import Iterator

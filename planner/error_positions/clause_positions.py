@@ -1,11 +1,11 @@
-"""Places of clauses, subqueries and names that an error of the engine is about."""
+"""Positions of clauses, subqueries and names that an error of the engine is about."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 
 from sqlglot import exp
 
-from pykudu_sql.planner.error_places.operation_places import only_span
+from pykudu_sql.planner.error_positions.operation_positions import only_span
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.errors import SourceSpan
 

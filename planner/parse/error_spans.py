@@ -1,6 +1,8 @@
 """The one place where the span of an error becomes a position that a person can read.
 
-All of the planner raises errors with spans; `locate` is called where the statement comes in.
+All of the planner raises errors with spans; `locate` is called at the boundaries that know the
+statement's text: `planner.plan`, and the session's error boundary for what is planned while a
+statement runs.
 """
 
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pykudu_sql.planner.error_places.clause_places import span_of_clause
+from pykudu_sql.planner.error_positions.clause_positions import span_of_clause
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.storage.errors import SourceSpan
 

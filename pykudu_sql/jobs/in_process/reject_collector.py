@@ -8,7 +8,7 @@ from pykudu_sql.jobs.rejects import Reject
 
 
 @dataclass(frozen=True, slots=True)
-class FoundReject:
+class RejectedRecord:
     """A row that is not loaded. `record`: its number in the file, from 0; others: see `Reject`."""
 
     record: int
@@ -17,20 +17,20 @@ class FoundReject:
     row: str
 
 
-class FoundRejects:
+class RejectCollector:
     """The rejects of all files of a load, up to a limit. `count`: of all, beyond it too."""
 
     def __init__(self, limit: int) -> None:
         """None yet. `limit`: of rows that are kept."""
         self.count = 0
         self._limit = limit
-        self._by_file: list[tuple[str, RowFile, list[FoundReject]]] = []
+        self._by_file: list[tuple[str, RowFile, list[RejectedRecord]]] = []
 
     def begin(self, path: str, rows: RowFile) -> None:
         """From here on rejects are of another file."""
         self._by_file.append((path, rows, []))
 
-    def add(self, reject: FoundReject, file: int = -1) -> None:
+    def add(self, reject: RejectedRecord, file: int = -1) -> None:
         """Note a row of a file, the newest unless said."""
         self.count += 1
         if self.count <= self._limit:
@@ -47,14 +47,16 @@ class FoundRejects:
         `most`: of rows. Files are read once more, as far as the last that is wanted.
         """
         rejects: list[Reject] = []
-        for path, rows, found in self._by_file:
-            wanted = sorted(found, key=lambda one: one.record)[: most - len(rejects)]
-            rejects += _placed(path, wanted, rows.lines([one.record for one in wanted]))
+        for path, rows, records in self._by_file:
+            wanted = sorted(records, key=lambda one: one.record)[: most - len(rejects)]
+            rejects += _located(path, wanted, rows.lines([one.record for one in wanted]))
         return rejects
 
 
-def _placed(path: str, found: Sequence[FoundReject], lines: Mapping[int, int]) -> Sequence[Reject]:
+def _located(
+    path: str, records: Sequence[RejectedRecord], lines: Mapping[int, int]
+) -> Sequence[Reject]:
     return [
         Reject(path, one.kind, one.reason, one.row, lines.get(one.record), one.record + 1)
-        for one in found
+        for one in records
     ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pykudu_sql.planner.error_places.value_places import span_of_value
+from pykudu_sql.planner.error_positions.value_positions import span_of_value
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.storage.errors import SourceSpan
 
