@@ -20,7 +20,7 @@ from pykudu_sql.jobs.backup_manifest import (
 )
 from pykudu_sql.jobs.engine_choice import choose_engine
 from pykudu_sql.jobs.file_transfer import Transfer, Transport, is_unchanged, transfer_here
-from pykudu_sql.jobs.options import BackupOptions, RestoreOptions
+from pykudu_sql.jobs.options import BackupOptions, RunOptions
 from pykudu_sql.jobs.report import JobReport, Stopwatch
 from pykudu_sql.jobs.restored_tables import SCRATCH
 from pykudu_sql.storage.common.types.hybrid_time import format_timestamp, last_before
@@ -81,7 +81,7 @@ def backup(database: str, target: str, options: BackupOptions | None = None) -> 
     return watch.report(rows, size, note=", ".join(filter(None, (note, choice.reason))))
 
 
-def transport_of(settings: BackupOptions | RestoreOptions, on_spark: bool) -> Transport:
+def transport_of(settings: RunOptions, on_spark: bool) -> Transport:
     """What brings files: threads of this process, or tasks of Spark."""
     if not on_spark:
         return transfer_here
@@ -91,7 +91,7 @@ def transport_of(settings: BackupOptions | RestoreOptions, on_spark: bool) -> Tr
 
 
 def brought(
-    transfers: Sequence[Transfer], transport: Transport, settings: BackupOptions | RestoreOptions
+    transfers: Sequence[Transfer], transport: Transport, settings: RunOptions
 ) -> Iterator[StepFile]:
     """Bring files, and tell how far that is."""
     total, done = sum(one.file.size for one in transfers), 0

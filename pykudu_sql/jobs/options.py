@@ -1,4 +1,4 @@
-"""What may be said of each job; the defaults are those of the commands."""
+"""The options of each job; the defaults are those of the commands."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,9 +7,38 @@ from pykudu_sql.jobs.report import Progress, silent
 from pykudu_sql.jobs.table_layout import NO_LAYOUT, TableLayout
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """Where a job runs: in this process or on Spark.
+
+    Attributes:
+        master, conf: of the Spark session, where Spark does it.
+        engine: auto, local or spark.
+        progress: called with how far the job is, where this process does it.
+    """
+
+    master: str = "local[*]"
+    conf: Mapping[str, str] = field(default_factory=dict)
+    engine: str = "auto"
+    progress: Progress = silent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputOptions(RunOptions):
+    """How the files of a folder are written.
+
+    Attributes:
+        overwrite: whether a target that exists is replaced.
+        writer: options of the writer, such as `compression`.
+    """
+
+    overwrite: bool = False
+    writer: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
-class LoadOptions:
-    """How files are read and written.
+class LoadOptions(RunOptions):
+    """How files are read, and what is done with their rows.
 
     Attributes:
         file_format: csv, json, parquet, orc or arrow; None takes it from the names.
@@ -18,9 +47,6 @@ class LoadOptions:
         rejects: the file for rows that do not fit; None makes any such row an error.
         max_rejects: more of them are an error.
         layout: key and partitions of a table that does not exist yet.
-        master, conf: of the Spark session, where Spark does it.
-        engine: auto, local or spark.
-        progress: told how far the job is, where this process does it.
     """
 
     file_format: str | None = None
@@ -29,91 +55,60 @@ class LoadOptions:
     rejects: str | None = None
     max_rejects: int = 10_000
     layout: TableLayout = NO_LAYOUT
-    master: str = "local[*]"
-    conf: Mapping[str, str] = field(default_factory=dict)
-    engine: str = "auto"
-    progress: Progress = silent
 
 
 @dataclass(frozen=True, slots=True)
-class ExportOptions:
-    """What is exported, and how.
+class ExportOptions(OutputOptions):
+    """What is exported.
 
     Attributes:
         file_format: parquet, csv, json, orc or arrow.
         columns: names; None for all.
         where: a condition in our SQL, or None.
         as_of: a timestamp, a hybrid timestamp or the name of a snapshot; None for now.
-        overwrite: whether a target that exists is replaced.
-        writer: options of the writer, such as `compression`.
-        master, conf, engine, progress: see `LoadOptions`.
     """
 
     file_format: str = "parquet"
     columns: tuple[str, ...] | None = None
     where: str | None = None
     as_of: str | None = None
-    overwrite: bool = False
-    writer: Mapping[str, str] = field(default_factory=dict)
-    master: str = "local[*]"
-    conf: Mapping[str, str] = field(default_factory=dict)
-    engine: str = "auto"
-    progress: Progress = silent
 
 
 @dataclass(frozen=True, slots=True)
-class ChangesOptions:
-    """Which changes are written, and how.
+class ChangesOptions(OutputOptions):
+    """Which changes are written.
 
     Attributes:
         until: the moment of the last commit; None for now.
         columns: names; None for all.
-        file_format, overwrite, writer: see `ExportOptions`.
-        master, conf, engine, progress: see `LoadOptions`.
+        file_format: see `ExportOptions`.
     """
 
     until: str | None = None
     columns: tuple[str, ...] | None = None
     file_format: str = "parquet"
-    overwrite: bool = False
-    writer: Mapping[str, str] = field(default_factory=dict)
-    master: str = "local[*]"
-    conf: Mapping[str, str] = field(default_factory=dict)
-    engine: str = "auto"
-    progress: Progress = silent
 
 
 @dataclass(frozen=True, slots=True)
-class BackupOptions:
-    """How a step is made.
+class BackupOptions(RunOptions):
+    """How a step is made; either engine copies files.
 
-    Attributes:
-        full: read and check all files again, though steps before have them.
-        master, conf, engine, progress: see `LoadOptions`; either engine copies files.
+    `full`: read and check all files again, though steps before have them.
     """
 
     full: bool = False
-    master: str = "local[*]"
-    conf: Mapping[str, str] = field(default_factory=dict)
-    engine: str = "auto"
-    progress: Progress = silent
 
 
 @dataclass(frozen=True, slots=True)
-class RestoreOptions:
-    """What is restored.
+class RestoreOptions(RunOptions):
+    """What is restored; either engine copies files.
 
     Attributes:
         to: the number of a step, or a moment: the last step that is not later; None for the last.
         tables: these alone; empty for everything: databases, tables, views and settings.
         name: that the one table gets; None for the one it had.
-        master, conf, engine, progress: see `LoadOptions`; either engine copies files.
     """
 
     to: str | None = None
     tables: tuple[str, ...] = ()
     name: str | None = None
-    master: str = "local[*]"
-    conf: Mapping[str, str] = field(default_factory=dict)
-    engine: str = "auto"
-    progress: Progress = silent

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.tools.job_command import conf, parser_of, progress, run
+from pykudu_sql.shell.tools.job_command import parser_of, run, with_run_options
 
 if TYPE_CHECKING:
     from pykudu_sql.jobs.report import JobReport
@@ -29,13 +29,7 @@ def backup(argv: Sequence[str]) -> int:
     def job() -> "JobReport":
         from pykudu_sql.jobs.backup import BackupOptions, backup
 
-        options = BackupOptions(
-            arguments.full,
-            arguments.master,
-            conf(arguments),
-            arguments.engine,
-            progress("backup"),
-        )
+        options = with_run_options(BackupOptions(arguments.full), "backup", arguments)
         return backup(arguments.db, arguments.target, options)
 
     return run("backup", job, arguments)
@@ -57,15 +51,8 @@ def restore(argv: Sequence[str]) -> int:
     def job() -> "JobReport":
         from pykudu_sql.jobs.restore import RestoreOptions, restore
 
-        options = RestoreOptions(
-            arguments.to,
-            tuple(arguments.table),
-            arguments.name,
-            arguments.master,
-            conf(arguments),
-            arguments.engine,
-            progress("restore"),
-        )
-        return restore(arguments.source, arguments.db, options)
+        options = RestoreOptions(arguments.to, tuple(arguments.table), arguments.name)
+        run_options = with_run_options(options, "restore", arguments)
+        return restore(arguments.source, arguments.db, run_options)
 
     return run("restore", job, arguments)

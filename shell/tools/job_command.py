@@ -9,7 +9,8 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from pykudu_sql import Error
 from pykudu_sql.shell.arguments import ArgumentParser
@@ -17,12 +18,14 @@ from pykudu_sql.shell.exit_codes import ExitCode, exit_code
 from pykudu_sql.shell.output.terminal import print_error
 
 if TYPE_CHECKING:
+    from pykudu_sql.jobs.options import RunOptions
     from pykudu_sql.jobs.report import JobReport
 
 _PERIOD: Final = 0.2
 _CLEAR: Final = "\x1b[K"
 
 Job = Callable[[], "JobReport"]
+OptionsT = TypeVar("OptionsT", bound="RunOptions")
 
 
 def run(name: str, job: Job, arguments: argparse.Namespace) -> int:
@@ -107,7 +110,21 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def conf(arguments: argparse.Namespace) -> dict[str, str]:
+def with_run_options(options: OptionsT, name: str, arguments: argparse.Namespace) -> OptionsT:
+    """The options of a job, with what `parser_of` has read of where it runs.
+
+    `options`: its own; `name`: of the command, for its progress.
+    """
+    return replace(
+        options,
+        master=arguments.master,
+        conf=_conf(arguments),
+        engine=arguments.engine,
+        progress=progress(name),
+    )
+
+
+def _conf(arguments: argparse.Namespace) -> dict[str, str]:
     """The session's settings; a progress line where somebody can see it."""
     shown = "true" if sys.stderr.isatty() else "false"
     return {"spark.ui.showConsoleProgress": shown, **dict(arguments.conf)}

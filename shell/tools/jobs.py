@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from pykudu_sql.shell.tools.job_command import (
     add_pairs,
-    conf,
     parser_of,
-    progress,
     run,
+    with_run_options,
 )
 from pykudu_sql.spark.options import OPERATIONS
 
@@ -51,12 +50,13 @@ def load(argv: Sequence[str]) -> int:
             rejects=arguments.rejects,
             max_rejects=arguments.max_rejects,
             layout=layout,
-            master=arguments.master,
-            conf=conf(arguments),
-            engine=arguments.engine,
-            progress=progress("load"),
         )
-        return load(arguments.db, arguments.table, arguments.sources, options)
+        return load(
+            arguments.db,
+            arguments.table,
+            arguments.sources,
+            with_run_options(options, "load", arguments),
+        )
 
     return run("load", job, arguments)
 
@@ -82,12 +82,13 @@ def export(argv: Sequence[str]) -> int:
             as_of=arguments.as_of,
             overwrite=arguments.overwrite,
             writer=dict(arguments.option),
-            master=arguments.master,
-            conf=conf(arguments),
-            engine=arguments.engine,
-            progress=progress("export"),
         )
-        return export(arguments.db, arguments.table, arguments.target, options)
+        return export(
+            arguments.db,
+            arguments.table,
+            arguments.target,
+            with_run_options(options, "export", arguments),
+        )
 
     return run("export", job, arguments)
 
@@ -113,12 +114,14 @@ def changes(argv: Sequence[str]) -> int:
             file_format=arguments.format,
             overwrite=arguments.overwrite,
             writer=dict(arguments.option),
-            master=arguments.master,
-            conf=conf(arguments),
-            engine=arguments.engine,
-            progress=progress("changes"),
         )
-        return changes(arguments.db, arguments.table, arguments.target, arguments.since, options)
+        return changes(
+            arguments.db,
+            arguments.table,
+            arguments.target,
+            arguments.since,
+            with_run_options(options, "changes", arguments),
+        )
 
     return run("changes", job, arguments)
 
