@@ -407,7 +407,7 @@ class Session:
         """Those in force."""
         return self._state.settings
 
-    def moment_elsewhere(self) -> SnapshotBound | None:
+    def read_bound_for_others(self) -> SnapshotBound | None:
         """The bound at which others read what a statement of this session would; None for now.
 
         Raises NotSupportedError: the open transaction has changes, which only its session sees.

@@ -24,9 +24,9 @@ from prompt_toolkit.output import ColorDepth, create_output
 
 import pykudu_sql
 from pykudu_sql.shell.commands.command import Quit
-from pykudu_sql.shell.commands.moments import wall_time
+from pykudu_sql.shell.commands.timestamps import wall_time
 from pykudu_sql.shell.completer import ShellCompleter
-from pykudu_sql.shell.editing.guard import danger
+from pykudu_sql.shell.editing.destructive_statement import destructive_statement
 from pykudu_sql.shell.editing.highlighter import STYLE, SqlLexer
 from pykudu_sql.shell.editing.history import open_history
 from pykudu_sql.shell.editing.interruptible import run_interruptibly
@@ -138,11 +138,11 @@ class Repl:
             if isinstance(part, CommandPart):
                 continue
             for statement in pykudu_sql.split_statements(part.text):
-                found = danger(statement.text)
-                if found is None:
+                destructive = destructive_statement(statement.text)
+                if destructive is None:
                     continue
                 now = connection.snapshot_timestamp()
-                question = found.question(now, in_transaction=connection.in_transaction)
+                question = destructive.question(now, in_transaction=connection.in_transaction)
                 print_error(f"{question}\nGo on? [y/N]  (.guard off never asks)")
                 if not self._says_yes():
                     return False

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pykudu_sql
-from pykudu_sql.shell.editing.explained import as_json
+from pykudu_sql.shell.editing.explain_json import as_json
 from pykudu_sql.shell.editing.script import CommandPart, parts
 from pykudu_sql.shell.output.pager import pager_command
 from pykudu_sql.shell.output.printer import (
-    Kept,
+    HeldResult,
     Printed,
-    kept_as,
-    print_kept,
+    held_as,
+    print_held,
     print_plan,
     print_result,
 )
@@ -314,14 +314,14 @@ class ShellSession:
         """Print the last result again in full. Raises UsageError: there is none, or it is gone."""
         kept = self._kept()
         with self.paged():
-            summary = print_kept(kept, self.output, self.settings)
+            summary = print_held(kept, self.output, self.settings)
         self._summarise(summary)
 
     def last_as(self, format: str) -> str:
         """The last result in a format. Raises UsageError: there is none, or it is gone."""
-        return kept_as(self._kept(), replace(self.settings, format=format))
+        return held_as(self._kept(), replace(self.settings, format=format))
 
-    def _kept(self) -> Kept:
+    def _kept(self) -> HeldResult:
         if self._printed is None:
             raise UsageError("there is no result yet")
         if self._printed.kept is None:

@@ -227,7 +227,7 @@ class Connection:
         from pykudu_sql.spark.tables import tables_of
 
         where = master or self._session.settings.spark_master
-        moment = self._session.moment_elsewhere
+        moment = self._session.read_bound_for_others
         return tables_of(self._session.database.store, self.path, where, conf or {}, moment)
 
     @property

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pykudu_sql.files.appearing import appearing, remove
+from pykudu_sql.files.atomic_output import atomic_output, remove
 from pykudu_sql.jobs.backup_manifest import (
     POOL,
     BackupStep,
@@ -55,7 +55,7 @@ def backup(database: str, target: str, options: BackupOptions | None = None) -> 
         steps = read_steps(place)
         _sweep(place, steps)
         number = len(steps)
-        with appearing(step_folder(place, number)) as folder:
+        with atomic_output(step_folder(place, number)) as folder:
             env.make_dir(str(folder))
             with captured(env, root, str(folder)) as image:
                 _check_same(image, steps, target)
@@ -67,7 +67,7 @@ def backup(database: str, target: str, options: BackupOptions | None = None) -> 
                     for one in fresh
                 ]
                 transport = transport_of(settings, choice.on_spark)
-                taken = _take(env, place, brought(transfers, transport, settings), transfers)
+                taken = _take(env, place, transfer_all(transfers, transport, settings), transfers)
                 files = [known.get(one.path) or taken[one.path] for one in image.files]
             step = _step(folder, number, image, steps, files)
             step.write()
@@ -90,7 +90,7 @@ def transport_of(settings: RunOptions, on_spark: bool) -> Transport:
     return transport(settings.master, settings.conf)
 
 
-def brought(
+def transfer_all(
     transfers: Sequence[Transfer], transport: Transport, settings: RunOptions
 ) -> Iterator[StepFile]:
     """Bring files, and tell how far that is."""
@@ -168,7 +168,7 @@ def _known(place: Path, root: str, step: BackupStep) -> dict[str, StepFile]:
 def _take(
     env: LocalEnv, place: Path, files: Iterator[StepFile], transfers: Sequence[Transfer]
 ) -> dict[str, StepFile]:
-    """Bring files to the pool; they by their paths. `files`: brought, as they are taken."""
+    """Bring files to the pool; they by their paths. `files`: transferred one after the other."""
     folders = sorted({str(place / one.file.pooled).rpartition("/")[0] for one in transfers})
     for folder in folders:
         env.make_dir(folder)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from pykudu_sql.jobs.engine_choice import choose_engine
 from pykudu_sql.jobs.in_process.changes import ChangedRows
-from pykudu_sql.jobs.in_process.written_files import spark_only_feature, write_files
+from pykudu_sql.jobs.in_process.output_files import spark_only_feature, write_files
 from pykudu_sql.jobs.options import ChangesOptions
 from pykudu_sql.jobs.report import JobReport, Stopwatch
-from pykudu_sql.jobs.target_folder import appearing_folder, check_target
+from pykudu_sql.jobs.target_folder import atomic_folder, check_target
 
 __all__ = ["ChangesOptions", "changes"]
 
@@ -33,7 +33,7 @@ def changes(
     with ChangedRows.planned(database, table, since, settings) as rows:
         choice = choose_engine(settings.engine, 0, spark_only_feature(settings.writer))
         if not choice.on_spark:
-            with appearing_folder(place) as folder:
+            with atomic_folder(place) as folder:
                 count, size = write_files(
                     rows.batches(),
                     rows.schema,

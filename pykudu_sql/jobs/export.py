@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pykudu_sql.jobs.engine_choice import choose_engine
 from pykudu_sql.jobs.in_process.export import TableRows, write_rows
-from pykudu_sql.jobs.in_process.written_files import spark_only_feature
+from pykudu_sql.jobs.in_process.output_files import spark_only_feature
 from pykudu_sql.jobs.options import ExportOptions
 from pykudu_sql.jobs.report import JobReport, Stopwatch
 from pykudu_sql.jobs.target_folder import check_target

@@ -8,8 +8,8 @@ a table; what goes wrong takes away what this job has made.
 from collections.abc import Sequence
 from pathlib import Path
 
-from pykudu_sql.files.appearing import appearing
-from pykudu_sql.jobs.backup import brought, transport_of
+from pykudu_sql.files.atomic_output import atomic_output
+from pykudu_sql.jobs.backup import transfer_all, transport_of
 from pykudu_sql.jobs.backup_manifest import BackupStep, existing_steps
 from pykudu_sql.jobs.engine_choice import choose_engine
 from pykudu_sql.jobs.options import RestoreOptions
@@ -105,10 +105,10 @@ def _clone(step: BackupStep, place: Path, settings: RestoreOptions, on_spark: bo
 
     It has its name, and the file that makes a database of it, once all files are there and checked.
     """
-    with appearing(place) as unfinished:
+    with atomic_output(place) as unfinished:
         root = str(unfinished)
         transfers = files_to(step, root, (*step.logs, *step.files))
-        for _ in brought(transfers, transport_of(settings, on_spark), settings):
+        for _ in transfer_all(transfers, transport_of(settings, on_spark), settings):
             pass
         sync_folders(root, transfers)
         complete_image(LocalEnv(), root, bytes.fromhex(step.database_id), step.live_manifest)

@@ -13,7 +13,7 @@ from uuid import uuid4
 import pyarrow as pa
 
 from pykudu_sql.database import open_database
-from pykudu_sql.files.appearing import remove
+from pykudu_sql.files.atomic_output import remove
 from pykudu_sql.jobs.backup_manifest import BackupStep
 from pykudu_sql.jobs.file_transfer import transfer_here
 from pykudu_sql.jobs.options import RestoreOptions

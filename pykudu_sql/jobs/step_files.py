@@ -1,4 +1,4 @@
-"""The files of a step of a backup, brought to the directory of a database."""
+"""The files of a step of a backup for the directory of a database."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from pykudu_sql.storage.fs.local_env import LocalEnv
 
 
 def files_to(step: BackupStep, root: str, files: Sequence[StepFile]) -> Sequence[Transfer]:
-    """Files of a step, to be brought to a directory, whose folders are made."""
+    """Files of a step, as transfers to a directory, whose folders are made."""
     env = LocalEnv()
     for folder in ("manifest", "wal", "tablets"):
         env.make_dir(f"{root}/{folder}")

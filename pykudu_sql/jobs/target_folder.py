@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pykudu_sql.files.appearing import appearing_over
+from pykudu_sql.files.atomic_output import atomic_replacement
 from pykudu_sql.files.formats import FORMATS
 from pykudu_sql.storage.errors import InvalidValueError, OperationalError
 
@@ -31,8 +31,8 @@ def check_target(target: Path, file_format: str, overwrite: bool) -> None:
 
 
 @contextmanager
-def appearing_folder(target: Path) -> Iterator[Path]:
+def atomic_folder(target: Path) -> Iterator[Path]:
     """A folder to write to, which takes the place of `target` at the end, or disappears."""
-    with appearing_over(target) as unfinished:
+    with atomic_replacement(target) as unfinished:
         unfinished.mkdir()
         yield unfinished

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pykudu_sql.database import Database
 from pykudu_sql.dbapi.connection import connect
-from pykudu_sql.files.appearing import remove
+from pykudu_sql.files.atomic_output import remove
 from pykudu_sql.jobs.table_layout import quoted
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.settings import DatabaseSettings

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Action = Callable[["ShellSession", Sequence[str]], None]
 
 
-class Reach(StrEnum):
+class ExternalAccess(StrEnum):
     """What a command reaches besides the database, as the refusal of safe mode says it."""
 
     NOTHING = "nothing"
@@ -32,7 +32,7 @@ class Command:
             `[X...]` stands for any number of words.
         summary: what it does.
         action: does it.
-        reach: the kind of thing outside of the database that it may read, write or start.
+        access: the kind of thing outside of the database that it may read, write or start.
         paged: what it shows is text to be read, which may go through a pager.
         raw: the action gets the rest of the line as one argument, quotes and all.
     """
@@ -41,7 +41,7 @@ class Command:
     arguments: str
     summary: str
     action: Action
-    reach: Reach = Reach.NOTHING
+    access: ExternalAccess = ExternalAccess.NOTHING
     raw: bool = False
     paged: bool = False
 
@@ -66,14 +66,14 @@ def command(
     *names: str,
     arguments: str = "",
     summary: str,
-    reach: Reach = Reach.NOTHING,
+    access: ExternalAccess = ExternalAccess.NOTHING,
     raw: bool = False,
     paged: bool = False,
 ) -> Callable[[Action], Command]:
     """Make a function the action of a command."""
 
     def register(action: Action) -> Command:
-        return Command(names, arguments, summary, action, reach, raw, paged)
+        return Command(names, arguments, summary, action, access, raw, paged)
 
     return register
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.shell.commands.catalog import matching
-from pykudu_sql.shell.commands.command import Quit, Reach, command, quoted, words_of
-from pykudu_sql.shell.commands.looking import schema
+from pykudu_sql.shell.commands.command import ExternalAccess, Quit, command, quoted, words_of
+from pykudu_sql.shell.commands.introspection import schema
 from pykudu_sql.shell.output.sql_literals import inserts
 from pykudu_sql.shell.settings import UsageError
 from pykudu_sql.shell.subcommands import names_a_database
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _BATCH_ROWS = 10_000
 
 
-@command(".read", "\\i", arguments="FILE", summary="run a script", reach=Reach.FILE)
+@command(".read", "\\i", arguments="FILE", summary="run a script", access=ExternalAccess.FILE)
 def read(session: "ShellSession", arguments: Sequence[str]) -> None:
     session.run_file(Path(arguments[0]).expanduser())
 
@@ -29,7 +29,7 @@ def read(session: "ShellSession", arguments: Sequence[str]) -> None:
     "\\o",
     arguments="[FILE|COMMAND...]",
     summary="write results to a file, to a '|command', or here again",
-    reach=Reach.FILE,
+    access=ExternalAccess.FILE,
     raw=True,
 )
 def output(session: "ShellSession", arguments: Sequence[str]) -> None:
@@ -43,7 +43,7 @@ def output(session: "ShellSession", arguments: Sequence[str]) -> None:
     ".once",
     arguments="FILE|COMMAND...",
     summary="write the next result to a file or a '|command'",
-    reach=Reach.FILE,
+    access=ExternalAccess.FILE,
     raw=True,
 )
 def once(session: "ShellSession", arguments: Sequence[str]) -> None:
@@ -67,7 +67,7 @@ def _redirect(session: "ShellSession", target: str) -> None:
     "\\!",
     arguments="COMMAND...",
     summary="run a command of the system",
-    reach=Reach.PROCESS,
+    access=ExternalAccess.PROCESS,
     raw=True,
 )
 def shell(session: "ShellSession", arguments: Sequence[str]) -> None:
@@ -100,7 +100,12 @@ def dump(session: "ShellSession", arguments: Sequence[str]) -> None:
                 session.output.write(text)
 
 
-@command(".open", arguments="DB", summary="close this database and open another", reach=Reach.FILE)
+@command(
+    ".open",
+    arguments="DB",
+    summary="close this database and open another",
+    access=ExternalAccess.FILE,
+)
 def open_command(session: "ShellSession", arguments: Sequence[str]) -> None:
     (name,) = arguments
     if not names_a_database(name):

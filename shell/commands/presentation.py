@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.commands.command import Reach, command, number, switch
+from pykudu_sql.shell.commands.command import ExternalAccess, command, number, switch
 from pykudu_sql.shell.output.clipboard import clipboard_program, give
 from pykudu_sql.shell.settings import FORMATS, PAGERS, Settings, UsageError, checked
 
@@ -84,7 +84,7 @@ def last(session: "ShellSession", arguments: Sequence[str]) -> None:
     ".copy",
     arguments="[FORMAT]",
     summary="put the last result into the clipboard, as tsv or in another format",
-    reach=Reach.PROCESS,
+    access=ExternalAccess.PROCESS,
 )
 def copy(session: "ShellSession", arguments: Sequence[str]) -> None:
     format = checked(session.settings, "format", arguments[0] if arguments else "tsv").format
@@ -103,7 +103,7 @@ def copy(session: "ShellSession", arguments: Sequence[str]) -> None:
     ".pager",
     arguments="[on|auto|off|COMMAND...]",
     summary="what goes through a pager: all that does not fit, what .last and .help show, nothing",
-    reach=Reach.PROCESS,
+    access=ExternalAccess.PROCESS,
     raw=True,
 )
 def pager(session: "ShellSession", arguments: Sequence[str]) -> None:

@@ -5,16 +5,16 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from pykudu_sql.shell.commands import (
-    again,
+    execution,
     files,
-    flow,
-    looking,
-    moving,
+    import_export,
+    introspection,
     presentation,
+    repetition,
     saved,
     time_travel,
 )
-from pykudu_sql.shell.commands.command import Command, Reach, command, words_of
+from pykudu_sql.shell.commands.command import Command, ExternalAccess, command, words_of
 from pykudu_sql.shell.manual import find_section
 from pykudu_sql.shell.output.spans import Role, Span
 from pykudu_sql.shell.settings import UnknownCommandError, UsageError, near
@@ -35,9 +35,9 @@ def run(session: "ShellSession", text: str) -> None:
         name = name.rstrip(";")
         names = [name for c in COMMANDS for name in c.names]
         raise UnknownCommandError(f"unknown command '{name}'{near(name, names)} (.help lists all)")
-    if command.reach is not Reach.NOTHING and session.safe:
+    if command.access is not ExternalAccess.NOTHING and session.safe:
         raise UsageError(
-            f"{name.rstrip(';')} is not available in safe mode: it {command.reach} (--safe)"
+            f"{name.rstrip(';')} is not available in safe mode: it {command.access} (--safe)"
         )
     arguments = _arguments(command, rest.strip())
     if not command.accepts(len(arguments)):
@@ -80,17 +80,17 @@ def help_command(session: "ShellSession", arguments: Sequence[str]) -> None:
 
 COMMANDS: tuple[Command, ...] = (
     help_command,
-    looking.tables, looking.schema, looking.describe, looking.columns, looking.databases,
-    looking.list_indexes, looking.functions,
+    introspection.tables, introspection.schema, introspection.describe, introspection.columns,
+    introspection.databases, introspection.list_indexes, introspection.functions,
     time_travel.asof, time_travel.diff, time_travel.log, time_travel.layout, time_travel.why,
-    again.again, again.again_expanded, again.edit, again.history,
+    repetition.again, repetition.again_expanded, repetition.edit, repetition.history,
     saved.save, saved.run_saved,
     presentation.mode, presentation.expanded, presentation.timer, presentation.null,
     presentation.maxrows, presentation.maxwidth, presentation.separators, presentation.last,
     presentation.copy, presentation.pager, presentation.progress, presentation.guard,
     presentation.settings,
-    moving.import_command, moving.export,
-    flow.watch, flow.param, flow.bail, flow.echo,
+    import_export.import_command, import_export.export,
+    execution.watch, execution.param, execution.bail, execution.echo,
     files.read, files.output, files.once, files.dump, files.shell, files.open_command,
     files.quit_command,
 )  # fmt: skip

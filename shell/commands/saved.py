@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.commands.again import last_statement
-from pykudu_sql.shell.commands.command import Reach, command
+from pykudu_sql.shell.commands.command import ExternalAccess, command
+from pykudu_sql.shell.commands.repetition import last_statement
 from pykudu_sql.shell.parameters import arguments_of, value_of
 from pykudu_sql.shell.scripts import read_script
 from pykudu_sql.shell.settings import UsageError, near, queries_path
@@ -22,7 +22,7 @@ _NAME = re.compile(r"\w[\w.-]{0,99}")
     ".save",
     arguments="NAME [SQL...]",
     summary="save the last statement, or this one, under a name",
-    reach=Reach.FILE,
+    access=ExternalAccess.FILE,
     raw=True,
 )
 def save(session: "ShellSession", arguments: Sequence[str]) -> None:
@@ -43,7 +43,7 @@ def save(session: "ShellSession", arguments: Sequence[str]) -> None:
     ".run",
     arguments="[NAME] [ARGUMENT...]",
     summary="run a saved statement, values for its ? or name=value for its :name; list them",
-    reach=Reach.FILE,
+    access=ExternalAccess.FILE,
 )
 def run_saved(session: "ShellSession", arguments: Sequence[str]) -> None:
     if not arguments:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.shell.commands.catalog import Relation, relation
 from pykudu_sql.shell.commands.command import command, quoted
-from pykudu_sql.shell.commands.moments import moment_sql
+from pykudu_sql.shell.commands.timestamps import timestamp_sql
 from pykudu_sql.shell.output.drawings.key_trace import trace_lines
 from pykudu_sql.shell.output.drawings.row_changes import change_line, net_changes
 from pykudu_sql.shell.output.drawings.rowset_picture import LEGEND, RowsetShape, picture
@@ -43,7 +43,7 @@ def asof(session: "ShellSession", arguments: Sequence[str]) -> None:
     elif text.lower() in ("off", "now"):
         session.run_statement("SET as_of = DEFAULT")
     else:
-        moment = moment_sql(text, _snapshots(session))
+        moment = timestamp_sql(text, _snapshots(session))
         if moment.startswith("snapshot("):
             moment = f"SNAPSHOT {quoted(text)}"
         session.run_statement(f"SET as_of = {moment}")
@@ -61,7 +61,7 @@ def diff(session: "ShellSession", arguments: Sequence[str]) -> None:
         words = words[6:]
     since, _, until = words.partition(" until ")
     snapshots = _snapshots(session)
-    bounds = ", ".join(moment_sql(text, snapshots) for text in (since, until) if text.strip())
+    bounds = ", ".join(timestamp_sql(text, snapshots) for text in (since, until) if text.strip())
     changes = f"CHANGES({table.sql}, {bounds})"
     keys, others = _columns(session, table)
     order = ", ".join([*map(quoted, keys), "_commit_timestamp", "_change_type DESC"])

@@ -59,7 +59,7 @@ class Preview:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ValueStyle:
     """How values are written.
 
     Attributes:
@@ -99,7 +99,7 @@ class _Column:
         return Need(natural, min(natural, max(name, min(width(self.type), _WIDEST_TYPE), values)))
 
 
-def draw(preview: Preview, look: Look, screen: Screen) -> tuple[Iterator[Line], int]:
+def draw(preview: Preview, look: ValueStyle, screen: Screen) -> tuple[Iterator[Line], int]:
     """Lines of the box, and how many columns it shows."""
     columns = _columns(preview, look)
     placement = place([column.need() for column in columns], screen.columns)
@@ -107,12 +107,12 @@ def draw(preview: Preview, look: Look, screen: Screen) -> tuple[Iterator[Line], 
     return _lines(preview, kept, placement, _depth(kept, placement, screen)), len(kept)
 
 
-def is_too_wide(preview: Preview, look: Look, screen: Screen) -> bool:
+def is_too_wide(preview: Preview, look: ValueStyle, screen: Screen) -> bool:
     """Whether a box would leave columns out."""
     return not fits([column.need() for column in _columns(preview, look)], screen.columns)
 
 
-def is_whole_within(preview: Preview, look: Look, screen: Screen) -> bool:
+def is_whole_within(preview: Preview, look: ValueStyle, screen: Screen) -> bool:
     """Whether a box with nothing broken or cut is no wider than the screen."""
     natural = sum(column.need().natural + BORDERS for column in _columns(preview, look))
     return screen.columns is None or natural < screen.columns
@@ -131,7 +131,7 @@ def _count(number: int, noun: str, shown: int) -> str:
     return text if shown == number else f"{text} ({shown:,} shown)"
 
 
-def _columns(preview: Preview, look: Look) -> list[_Column]:
+def _columns(preview: Preview, look: ValueStyle) -> list[_Column]:
     columns = []
     rows = preview.rows
     text_of = to_shown if look.separators else to_text

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.shell.output.box import (
-    Look,
     Preview,
     Row,
     Screen,
+    ValueStyle,
     draw,
     footer,
     is_too_wide,
@@ -45,7 +45,7 @@ _FEWEST_ROWS, _MOST_ROWS = 4, 40
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class HeldResult:
     """A result that was printed, held to be shown again in full."""
 
     names: tuple[str, ...]
@@ -70,7 +70,7 @@ class Printed:
 
     summary: str
     is_whole: bool = True
-    kept: Kept | None = None
+    kept: HeldResult | None = None
 
 
 def print_result(
@@ -88,7 +88,7 @@ def print_result(
     return Printed(_export(cursor, output, settings, checkpoint))
 
 
-def print_kept(kept: Kept, output: Output, settings: Settings) -> str:
+def print_held(kept: HeldResult, output: Output, settings: Settings) -> str:
     """Print a result again with all its rows and columns, and return its summary."""
     preview, look, screen = kept.preview(), _look(settings), _screen(output, settings)
     if not output.is_paged and is_too_wide(preview, look, screen):
@@ -115,7 +115,7 @@ def print_plan(document: str, output: Output) -> Printed | None:
     for line in draw_plan(plan, output.width()):
         output.write_line(line)
     whole = [(text_of(line),) for line in draw_plan(plan, None)]
-    return Printed("Plan", True, Kept(("plan",), ("STRING",), whole))
+    return Printed("Plan", True, HeldResult(("plan",), ("STRING",), whole))
 
 
 def _print_table(
@@ -127,15 +127,15 @@ def _print_table(
     if not limit or 0 <= cursor.rowcount <= limit:
         rows = cursor.fetchall()
         preview = Preview(names, types, rows, (), len(rows))
-        kept: Kept | None = Kept(names, types, rows)
+        kept: HeldResult | None = HeldResult(names, types, rows)
     else:
         preview, table = _preview(cursor.fetch_record_batch(), names, types, limit, checkpoint)
-        kept = None if table is None else Kept(names, types, table)
+        kept = None if table is None else HeldResult(names, types, table)
     if not output.is_terminal:
         kept = None  # nobody looks at it, so nobody asks for it again
     look = _look(settings)
     if output.is_paged and kept is not None:
-        return Printed(print_kept(kept, output, settings), True, kept)
+        return Printed(print_held(kept, output, settings), True, kept)
     lines = _vertical_lines(preview, look, screen)
     shown = len(names)
     if lines is None:
@@ -146,7 +146,7 @@ def _print_table(
     return Printed(footer(preview, shown), is_whole, kept)
 
 
-def _vertical_lines(preview: Preview, look: Look, screen: Screen) -> Iterable[Line] | None:
+def _vertical_lines(preview: Preview, look: ValueStyle, screen: Screen) -> Iterable[Line] | None:
     """A line for each value, where columns would be left out and all values fit the screen."""
     least = preview.shown * (len(preview.names) + 1)
     if screen.lines is None or preview.shown < preview.total or not 0 < least <= screen.lines:
@@ -157,8 +157,8 @@ def _vertical_lines(preview: Preview, look: Look, screen: Screen) -> Iterable[Li
     return lines if len(lines) <= screen.lines else None
 
 
-def _look(settings: Settings) -> Look:
-    return Look("NULL" if settings.null is None else settings.null, settings.separators)
+def _look(settings: Settings) -> ValueStyle:
+    return ValueStyle("NULL" if settings.null is None else settings.null, settings.separators)
 
 
 def _screen(output: Output, settings: Settings) -> Screen:
@@ -234,7 +234,7 @@ def _export(
     return f"{rows:,} row{'' if rows == 1 else 's'}"
 
 
-def kept_as(kept: Kept, settings: Settings) -> str:
+def held_as(kept: HeldResult, settings: Settings) -> str:
     """All rows of a result that is held, in the format of the settings."""
     preview = kept.preview()
     if settings.format == "table":

@@ -5,7 +5,7 @@ Nothing is left out: values longer than the line go on below themselves. A pure 
 
 from collections.abc import Iterator
 
-from pykudu_sql.shell.output.box import Look, Preview, Screen
+from pykudu_sql.shell.output.box import Preview, Screen, ValueStyle
 from pykudu_sql.shell.output.display import escape, pad, width
 from pykudu_sql.shell.output.spans import Line, Role, Span
 from pykudu_sql.shell.output.values import to_shown, to_text
@@ -14,7 +14,7 @@ from pykudu_sql.shell.output.wrapping import wrap_text
 _LEAST = 20  # columns for values, however long the names are
 
 
-def draw_vertical(preview: Preview, look: Look, screen: Screen) -> Iterator[Line]:
+def draw_vertical(preview: Preview, look: ValueStyle, screen: Screen) -> Iterator[Line]:
     """Lines of all rows, a heading before each."""
     names = [escape(name) for name in preview.names]
     column = max(map(width, names), default=0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from pykudu_sql.shell.slt.outcomes import Broken, Done, Failed, Outcome
+from pykudu_sql.shell.slt.outcomes import Completed, Failed, Outcome, Unexpected
 
 
 class DbCursor(Protocol):
@@ -98,14 +98,14 @@ class ScriptDatabase:
                 if _OF_A_SESSION.match(sql):
                     self._session_statements.setdefault(connection, []).append(sql)
                 if cursor.description is None:
-                    return Done(cursor.rowcount)
-                return Done(cursor.rowcount, cursor.fetchall(), len(cursor.description))
+                    return Completed(cursor.rowcount)
+                return Completed(cursor.rowcount, cursor.fetchall(), len(cursor.description))
             finally:
                 cursor.close()
         except self.driver.error as error:
             return Failed(getattr(error, "sqlstate", ""), str(error))
         except Exception as error:
-            return Broken(f"{type(error).__name__}: {error}")
+            return Unexpected(f"{type(error).__name__}: {error}")
 
     def _connection(self, name: str) -> DbConnection:
         if name not in self._connections:
@@ -129,7 +129,7 @@ class ScriptDatabase:
     def tables(self) -> list[str]:
         """The names of all tables."""
         shown = self.execute("SHOW TABLES")
-        return [str(row[0]) for row in shown.rows or ()] if isinstance(shown, Done) else []
+        return [str(row[0]) for row in shown.rows or ()] if isinstance(shown, Completed) else []
 
     def snapshot(self, connection: str = "") -> int:
         """The present moment as a hybrid time: behind every commit so far."""

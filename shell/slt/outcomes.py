@@ -21,7 +21,7 @@ from pykudu_sql.shell.slt.values import Rows, digest, format_rows, order
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class Completed:
     """It succeeded.
 
     Attributes:
@@ -47,13 +47,13 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class Unexpected:
     """Something failed that no script can expect: an error outside the driver's error classes."""
 
     message: str
 
 
-Outcome = Done | Failed | Broken
+Outcome = Completed | Failed | Unexpected
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +76,15 @@ class Problem:
 def check_statement(record: StatementRecord, sql: str, outcome: Outcome) -> Problem | None:
     """Compare a statement's outcome with what is expected."""
     match outcome, record.expected:
-        case Broken(message), _:
+        case Unexpected(message), _:
             return Problem(record, sql, f"unexpected error: {message}")
         case Failed(), Failure() as expected:
             return _check_failure(record, sql, outcome, expected)
         case Failed(_, message), Success():
             return Problem(record, sql, f"failed: {message}")
-        case Done(), Failure():
+        case Completed(), Failure():
             return Problem(record, sql, "an error was expected, and it succeeded")
-        case Done(rowcount), Success(int() as rows) if rowcount != rows:
+        case Completed(rowcount), Success(int() as rows) if rowcount != rows:
             return Problem(record, sql, f"expected {rows} rows to change, got {rowcount}")
     return None
 
@@ -106,7 +106,7 @@ def _check_failure(
 def check_query(record: QueryRecord, sql: str, outcome: Outcome) -> Problem | None:
     """Compare a query's outcome with what is expected."""
     match outcome:
-        case Broken(message):
+        case Unexpected(message):
             return Problem(record, sql, f"unexpected error: {message}")
         case Failed(_, message):
             return Problem(record, sql, f"failed: {message}")
@@ -130,7 +130,7 @@ def check_query(record: QueryRecord, sql: str, outcome: Outcome) -> Problem | No
 def check_explain(record: ExplainRecord, sql: str, outcome: Outcome) -> Problem | None:
     """Look for a text in a plan."""
     match outcome:
-        case Broken(message):
+        case Unexpected(message):
             return Problem(record, sql, f"unexpected error: {message}")
         case Failed(_, message):
             return Problem(record, sql, f"failed: {message}")

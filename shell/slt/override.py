@@ -3,20 +3,20 @@
 from collections.abc import Iterable, Sequence
 
 from pykudu_sql.shell.slt.outcomes import (
-    Broken,
-    Done,
+    Completed,
     Failed,
+    Unexpected,
     prefers_rows,
     result_lines,
     result_rows,
 )
 from pykudu_sql.shell.slt.parser import SEPARATOR, split_lines
 from pykudu_sql.shell.slt.records import QueryRecord, StatementRecord, Success
-from pykudu_sql.shell.slt.runner import Ran
+from pykudu_sql.shell.slt.runner import ExecutedRecord
 from pykudu_sql.shell.slt.values import digest
 
 
-def rewrite(text: str, ran: Iterable[Ran]) -> str:
+def rewrite(text: str, ran: Iterable[ExecutedRecord]) -> str:
     """A script with the expectation of every record that had a problem replaced by its outcome.
 
     A query that failed is left as it is: that is for a person to decide.
@@ -30,20 +30,20 @@ def rewrite(text: str, ran: Iterable[Ran]) -> str:
     return "\n".join(lines)
 
 
-def _rewritten(one: Ran, old: Sequence[str]) -> Sequence[str]:
+def _rewritten(one: ExecutedRecord, old: Sequence[str]) -> Sequence[str]:
     sql = [line for line in old[1:] if line.strip()]
     cut = next((i for i, line in enumerate(sql) if line.strip() == SEPARATOR), len(sql))
     sql = sql[:cut]
     match one.record, one.outcome:
-        case QueryRecord() as query, Done(_, rows) if rows is not None:
+        case QueryRecord() as query, Completed(_, rows) if rows is not None:
             return [old[0], *sql, SEPARATOR, *_result(query, rows, one.hash_threshold)]
-        case StatementRecord(_, _, Success(int())), Done(rowcount):
+        case StatementRecord(_, _, Success(int())), Completed(rowcount):
             return [f"statement count {rowcount}", *sql]
-        case StatementRecord(), Done():
+        case StatementRecord(), Completed():
             return ["statement ok", *sql]
         case StatementRecord(), Failed(sqlstate):
             return [f"statement error ({sqlstate})" if sqlstate else "statement error", *sql]
-        case _, (Failed() | Broken() | Done()):
+        case _, (Failed() | Unexpected() | Completed()):
             return old
 
 

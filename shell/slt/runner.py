@@ -9,7 +9,7 @@ from functools import partial
 
 from pykudu_sql.shell.slt.database import ScriptDatabase
 from pykudu_sql.shell.slt.outcomes import (
-    Done,
+    Completed,
     Outcome,
     Problem,
     check_explain,
@@ -38,7 +38,7 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class ExecutedRecord:
     """A statement or query that ran.
 
     Attributes:
@@ -65,7 +65,7 @@ class ScriptResult:
         seconds: time it took.
     """
 
-    ran: tuple[Ran, ...]
+    ran: tuple[ExecutedRecord, ...]
     problems: tuple[Problem, ...]
     skipped: int
     seconds: float
@@ -96,7 +96,7 @@ class ScriptRunner:
         `records`: the script; `stop_at_problem`: leave the rest out after the first failure.
         """
         started = time.perf_counter()
-        ran: list[Ran] = []
+        ran: list[ExecutedRecord] = []
         problems: list[Problem] = []
         skipped = 0
         try:
@@ -109,9 +109,9 @@ class ScriptRunner:
                 if isinstance(record, Halt):
                     break
                 done = self._record(record)
-                if isinstance(done, Ran):
+                if isinstance(done, ExecutedRecord):
                     ran.append(done)
-                problem = done.problem if isinstance(done, Ran) else done
+                problem = done.problem if isinstance(done, ExecutedRecord) else done
                 if problem is not None:
                     problems.append(problem)
         finally:
@@ -124,7 +124,7 @@ class ScriptRunner:
         self._stop.set()
         self._database.interrupt()
 
-    def _record(self, record: Record) -> Ran | Problem | None:
+    def _record(self, record: Record) -> ExecutedRecord | Problem | None:
         match record:
             case StatementRecord() | QueryRecord() | ExplainRecord():
                 return self._execute(record)
@@ -151,7 +151,9 @@ class ScriptRunner:
             return Problem(record, "", f"unexpected error: {type(error).__name__}: {error}")
         return None
 
-    def _execute(self, record: StatementRecord | QueryRecord | ExplainRecord) -> Ran | Problem:
+    def _execute(
+        self, record: StatementRecord | QueryRecord | ExplainRecord
+    ) -> ExecutedRecord | Problem:
         unknown = [n for n in _VARIABLE.findall(record.sql) if n not in self._snapshots]
         if unknown:
             return Problem(record, record.sql, f"no snapshot {unknown[0]!r} was taken")
@@ -169,7 +171,7 @@ class ScriptRunner:
                 problem = check_statement(record, sql, outcome)
                 after = self._physical(record, self._after_statement)
                 problem = problem or after
-        return Ran(record, outcome, self._hash_threshold, problem)
+        return ExecutedRecord(record, outcome, self._hash_threshold, problem)
 
     def _snapshot(self, name: str, connection: str) -> None:
         self._snapshots[name] = self._database.snapshot(connection)
@@ -179,7 +181,7 @@ class ScriptRunner:
 
     def _check_label(self, record: QueryRecord, sql: str, outcome: Outcome) -> Problem | None:
         """Queries of one label have one result."""
-        if not record.label or not isinstance(outcome, Done) or outcome.rows is None:
+        if not record.label or not isinstance(outcome, Completed) or outcome.rows is None:
             return None
         got = digest(result_rows(record, outcome.rows))
         expected = self._digests.setdefault(record.label, got)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.shell.output.box import Look, Preview, Screen, draw, footer
+from pykudu_sql.shell.output.box import Preview, Screen, ValueStyle, draw, footer
 from pykudu_sql.shell.output.display import width
 from pykudu_sql.shell.output.layout import Need, place
 from pykudu_sql.shell.output.spans import Role, text_of
@@ -28,7 +28,7 @@ def box(
 ) -> str:
     total = len(rows) if total is None else total
     preview = Preview(tuple(names.split()), tuple(types.split()), rows, tail, total)
-    lines, columns = draw(preview, Look(), Screen(max_width, screen_lines))
+    lines, columns = draw(preview, ValueStyle(), Screen(max_width, screen_lines))
     return "\n".join([*map(text_of, lines), footer(preview, columns)])
 
 
@@ -162,7 +162,7 @@ def test_a_plan_is_shown_whole_and_keeps_its_indentation() -> None:
 
 def test_null_is_told_from_a_text_that_reads_the_same() -> None:
     preview = Preview(("a", "b"), ("STRING", "STRING"), [(None, "NULL")], (), 1)
-    lines, _ = draw(preview, Look(), Screen())
+    lines, _ = draw(preview, ValueStyle(), Screen())
     cells = [span.role for line in lines for span in line if span.text.strip() == "NULL"]
     assert cells == [Role.NULL, Role.PLAIN]
 
@@ -172,7 +172,7 @@ def test_thousands_are_separated_where_that_is_asked_for() -> None:
     preview = Preview(
         tuple("abcde"), ("INT", "DECIMAL(9,2)", "DOUBLE", "STRING", "INT"), [row], (), 1
     )
-    lines = [text_of(line) for line in draw(preview, Look(separators=True), Screen())[0]]
+    lines = [text_of(line) for line in draw(preview, ValueStyle(separators=True), Screen())[0]]
     assert lines[4].strip("│ ").split(" │ ")[0] == "1,234,567"
     assert [cell.strip() for cell in lines[4].split("│")[1:-1]] == [
         "1,234,567", "-1,234,567.50", "0.25", "1234567", "NULL",
@@ -183,7 +183,7 @@ def test_thousands_are_separated_where_that_is_asked_for() -> None:
 def test_a_line_for_each_value_leaves_nothing_out(columns: int) -> None:
     text = "the quick brown fox jumps over the lazy dog " * 3
     preview = Preview(("id", "text"), ("INT", "STRING"), [(7, text), (8, None)], (), 2)
-    lines = [text_of(line) for line in draw_vertical(preview, Look(), Screen(columns))]
+    lines = [text_of(line) for line in draw_vertical(preview, ValueStyle(), Screen(columns))]
     assert lines[0].startswith("─[ 1 ]")
     values = " ".join(line.partition(" │ ")[2].strip() for line in lines if " │ " in line)
     assert values.split() == ["7", *text.split(), "8", "NULL"]
@@ -222,6 +222,6 @@ def test_every_line_is_equally_wide_and_fits_the_terminal(
 ) -> None:
     names = tuple(f"c{i}" for i in range(len(cells)))
     preview = Preview(names, ("STRING",) * len(cells), [cells], (), 1)
-    lines, _ = draw(preview, Look(), Screen(columns, depth))
+    lines, _ = draw(preview, ValueStyle(), Screen(columns, depth))
     widths = {width(text_of(line)) for line in lines}
     assert len(widths) == 1 and widths.pop() <= columns

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pykudu_sql.shell.editing.explained import as_json
+from pykudu_sql.shell.editing.explain_json import as_json
 from pykudu_sql.shell.output.display import width
 from pykudu_sql.shell.output.drawings.plan_tree import draw_plan
 from pykudu_sql.shell.output.spans import text_of

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import pykudu_sql
 from pykudu_sql.shell.cli import main
-from pykudu_sql.shell.commands.moments import moment_sql, wall_time
+from pykudu_sql.shell.commands.timestamps import timestamp_sql, wall_time
 from pykudu_sql.shell.output.drawings.row_changes import change_line, net_changes
 from pykudu_sql.shell.output.drawings.rowset_picture import RowsetShape, picture
 from pykudu_sql.shell.output.spans import text_of
@@ -60,12 +60,12 @@ def shell(
     ],
 )
 def test_a_moment_is_read_as_people_say_it(text: str, sql: str) -> None:
-    assert moment_sql(text, {"before"}) == sql
+    assert timestamp_sql(text, {"before"}) == sql
 
 
 def test_a_unit_of_time_that_does_not_exist_names_a_near_one() -> None:
     with pytest.raises(UsageError, match=r"no unit of time 'minits'; did you mean 'minutes?'"):
-        moment_sql("5 minits ago", ())
+        timestamp_sql("5 minits ago", ())
 
 
 def test_a_hybrid_timestamp_has_a_time_of_day() -> None:

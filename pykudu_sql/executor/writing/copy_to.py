@@ -7,7 +7,7 @@ from pathlib import Path
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.chunked_rows import exported_rows
 from pykudu_sql.executor.writing.copy_options import access_of, kind_of
-from pykudu_sql.files.appearing import appearing_over
+from pykudu_sql.files.atomic_output import atomic_replacement
 from pykudu_sql.files.partitioned_files import partitioned_writer
 from pykudu_sql.files.row_writers import row_writer
 from pykudu_sql.planner.plan.copy_plans import CopyTo
@@ -34,7 +34,7 @@ def copy_to(state: SessionState, plan: CopyTo, parameters: ParameterValues) -> O
     transaction = state.transactions.reading()
     with (
         closing(exported_rows(state, plan.query, parameters, transaction)) as rows,
-        appearing_over(Path(target)) as unfinished,
+        atomic_replacement(Path(target)) as unfinished,
     ):
         chunks = (chunk.rename_columns(names) for chunk in rows.chunks())
         first = next(chunks)

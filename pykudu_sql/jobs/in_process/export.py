@@ -9,11 +9,11 @@ from typing import Final
 import pyarrow as pa
 
 from pykudu_sql.database import Database
+from pykudu_sql.jobs.in_process.output_files import write_files
 from pykudu_sql.jobs.in_process.reading import opened_to_read, session_of
-from pykudu_sql.jobs.in_process.written_files import write_files
 from pykudu_sql.jobs.options import ExportOptions
 from pykudu_sql.jobs.table_layout import quoted
-from pykudu_sql.jobs.target_folder import appearing_folder
+from pykudu_sql.jobs.target_folder import atomic_folder
 from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.spark.options import SPLIT_BYTES, ReadOptions, TableLocation, distinct_names
 from pykudu_sql.spark.reading.read_plan import ReadPlanner
@@ -83,7 +83,7 @@ def write_rows(rows: TableRows, target: Path, options: ExportOptions) -> tuple[i
     `rows`: planned; `target`: the folder; `options`: how they are written. Returns how many rows
     there were, and bytes of the files.
     """
-    with rows.stream() as reader, appearing_folder(target) as folder:
+    with rows.stream() as reader, atomic_folder(target) as folder:
         return write_files(
             reader, reader.schema, folder, options.file_format, options.writer, options.progress
         )

@@ -26,7 +26,7 @@ from pykudu_sql.executor.writing.file_rows import (
     json_row,
     open_rows,
 )
-from pykudu_sql.files.appearing import appearing
+from pykudu_sql.files.atomic_output import atomic_output
 from pykudu_sql.files.inferred_table import infer_columns
 from pykudu_sql.jobs.in_process.reject_collector import RejectCollector, RejectedRecord
 from pykudu_sql.jobs.in_process.source_files import SourceFile, find_files
@@ -103,7 +103,7 @@ class LocalLoader:
             if options.rejects is None:
                 transaction.commit(durable)
                 return Loaded(rows, size, rejects)
-            with appearing(Path(options.rejects)) as unfinished:
+            with atomic_output(Path(options.rejects)) as unfinished:
                 write_rejects(rejects, unfinished)
                 transaction.commit(durable)
             return Loaded(rows, size, rejects)

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from pykudu_sql.files.file_access import FileAccess, PermittedFile
 from pykudu_sql.files.formats import FORMATS, FileKind, file_kind, named_format
-from pykudu_sql.jobs.in_process.written_files import OPTIONS, file_options
+from pykudu_sql.jobs.in_process.output_files import OPTIONS, file_options
 from pykudu_sql.jobs.report import size_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema

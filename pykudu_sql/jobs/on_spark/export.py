@@ -12,7 +12,7 @@ from pykudu_sql.jobs.on_spark.row_counter import RowCounter
 from pykudu_sql.jobs.on_spark.spark_errors import plain_spark_errors
 from pykudu_sql.jobs.options import ExportOptions
 from pykudu_sql.jobs.report import size_of
-from pykudu_sql.jobs.target_folder import appearing_folder
+from pykudu_sql.jobs.target_folder import atomic_folder
 from pykudu_sql.spark.arrow.named_column import cell
 from pykudu_sql.spark.sessions.session import start_session
 from pykudu_sql.spark.tables import read_table
@@ -69,7 +69,7 @@ def save_files(rows: DataFrame, target: Path, file_format: str, options: Mapping
             hint="--engine local, or one of " + ", ".join(FORMATS),
         )
     writer_options = {name.lower(): value for name, value in {**_WRITER, **options}.items()}
-    with appearing_folder(target) as folder:
+    with atomic_folder(target) as folder:
         shown = _as_text(rows) if file_format == "csv" else rows
         written = shown.write.format(file_format).options(**writer_options).mode("overwrite")
         written.save(str(folder))

@@ -20,13 +20,13 @@ KIND: Final = "kind"
 _FIRST: Final = "_pykudu_first"
 
 
-def misplaced_keys(
-    check: RowCheck, judged: DataFrame, database: str, operation: RowOpKind
+def find_key_conflicts(
+    check: RowCheck, checked: DataFrame, database: str, operation: RowOpKind
 ) -> DataFrame | None:
     """The numbers of rows that fit, but whose keys do not fit the operation; the `KIND` of each.
 
     A row may be there for two reasons. None where no key can be wrong: the operation takes any, or
-    the files do not have the whole key. `check`: of the files; `judged`: their rows, with their
+    the files do not have the whole key. `check`: of the files; `checked`: their rows, with their
     `ROW_LOCATION`; `database`: its directory.
     """
     table = check.table
@@ -38,8 +38,8 @@ def misplaced_keys(
         return None
     aliases = [f"k{number}" for number in range(len(names))]
     renamed = [cell(name).alias(place) for name, place in zip(names, aliases, strict=True)]
-    keys = check.fitting(judged, NUMBER).select(*renamed, NUMBER)
-    stored = read_table(judged.sparkSession, database, table.name, columns=names).toDF(*aliases)
+    keys = check.fitting(checked, NUMBER).select(*renamed, NUMBER)
+    stored = read_table(checked.sparkSession, database, table.name, columns=names).toDF(*aliases)
     if operation is not RowOpKind.INSERT:
         return keys.join(stored, aliases, "left_anti").select(NUMBER, f.lit(MISSING).alias(KIND))
     present = keys.join(stored, aliases, "left_semi").select(NUMBER, f.lit(PRESENT).alias(KIND))

@@ -10,7 +10,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from pykudu_sql.files.appearing import appearing
+from pykudu_sql.files.atomic_output import atomic_output
 from pykudu_sql.jobs.load import Loaded
 from pykudu_sql.jobs.on_spark.new_table import column_types
 from pykudu_sql.jobs.on_spark.rejects import SourceFiles, find_rejects, located, unfit_rows
@@ -87,23 +87,23 @@ def _fill(
     rows = read_files(spark, sources, file_format, columns, options.reader)
     file_columns = columns_in_files(rows, columns, table.name, typed=file_format in TYPED)
     check = RowCheck.of(rows, table, file_columns)
-    judged = check.judged(rows)
+    checked = check.with_reasons(rows)
     source = SourceFiles(file_format, options.reader)
     if options.rejects is None:
-        _check_all_fit(check, judged, source)
-        fit = check.fitting(judged)
+        _check_all_fit(check, checked, source)
+        fit = check.fitting(checked)
         return write_table(fit, database, table.name, operation=options.operation), []
     kind = operation_of(options.operation)
-    rejected = find_rejects(check, judged, database, kind, options.max_rejects)
+    rejected = find_rejects(check, checked, database, kind, options.max_rejects)
     if len(rejected) > options.max_rejects:
         raise too_many(
-            located(rejected[:SHOWN], judged, source),
+            located(rejected[:SHOWN], checked, source),
             f"more than {options.max_rejects:,}",
             "--max-rejects N permits more",
         )
-    fit = _without(check.fitting(judged, NUMBER), [one.number for one in rejected])
-    rejects = located(rejected, judged, source)
-    with appearing(Path(options.rejects)) as unfinished:
+    fit = _without(check.fitting(checked, NUMBER), [one.number for one in rejected])
+    rejects = located(rejected, checked, source)
+    with atomic_output(Path(options.rejects)) as unfinished:
         write_rejects(rejects, unfinished)
         return write_table(fit, database, table.name, operation=options.operation), rejects
 
@@ -116,13 +116,13 @@ def _without(rows: DataFrame, numbers: Sequence[int]) -> DataFrame:
     return rows.drop(NUMBER)
 
 
-def _check_all_fit(check: RowCheck, judged: DataFrame, source: SourceFiles) -> None:
+def _check_all_fit(check: RowCheck, checked: DataFrame, source: SourceFiles) -> None:
     """See that all rows fit, where those that do not have no place to go.
 
     Raises DataError: one does not; the message has their count and the first ones.
     """
-    first = unfit_rows(check, judged, SHOWN)
+    first = unfit_rows(check, checked, SHOWN)
     if first:
-        count = judged.where(f.col(REASON) != "").count()
+        count = checked.where(f.col(REASON) != "").count()
         hint = "--rejects FILE puts such rows there and loads the others"
-        raise too_many(located(first, judged, source), f"{count:,}", hint)
+        raise too_many(located(first, checked, source), f"{count:,}", hint)

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
 from pykudu_sql.files.source_lines import lines_of
-from pykudu_sql.jobs.on_spark.key_check import misplaced_keys
+from pykudu_sql.jobs.on_spark.key_check import find_key_conflicts
 from pykudu_sql.jobs.on_spark.row_check import REASON, RowCheck
 from pykudu_sql.jobs.on_spark.source_files import FILE, NUMBER, START
 from pykudu_sql.jobs.rejects import PRESENT, TWICE, Reject
@@ -52,40 +52,40 @@ class SourceFiles:
 
 
 def find_rejects(
-    check: RowCheck, judged: DataFrame, database: str, operation: RowOpKind, limit: int
+    check: RowCheck, checked: DataFrame, database: str, operation: RowOpKind, limit: int
 ) -> list[RejectedRow]:
     """The rows that are not loaded, in the order of the files, without their lines.
 
     Args:
         check: of the files.
-        judged: their rows, with their `ROW_LOCATION`.
+        checked: their rows, with their `ROW_LOCATION`.
         database: its directory.
         limit: of rows that are looked for; one more says that there are more.
     """
-    rejects = unfit_rows(check, judged, limit + 1)
-    keys = misplaced_keys(check, judged, database, operation)
+    rejects = unfit_rows(check, checked, limit + 1)
+    keys = find_key_conflicts(check, checked, database, operation)
     if keys is None or len(rejects) > limit:
         return rejects
     kinds: dict[int, str] = {}
     for number, kind in keys.limit(limit + 1).collect():
         if kinds.get(number) != PRESENT:
             kinds[number] = kind
-    return sorted([*rejects, *_with_kinds(check, judged, kinds)], key=lambda one: one.number)
+    return sorted([*rejects, *_with_kinds(check, checked, kinds)], key=lambda one: one.number)
 
 
-def unfit_rows(check: RowCheck, judged: DataFrame, most: int) -> list[RejectedRow]:
+def unfit_rows(check: RowCheck, checked: DataFrame, most: int) -> list[RejectedRow]:
     """Rows that do not fit the table, whatever their keys are."""
-    wrong = judged.where(f.col(REASON) != "").limit(most)
+    wrong = checked.where(f.col(REASON) != "").limit(most)
     rows = wrong.select(NUMBER, check.kind(), REASON, check.shown(wrong), FILE, START)
     return sorted((_reject(row) for row in rows.collect()), key=lambda one: one.number)
 
 
-def _with_kinds(check: RowCheck, judged: DataFrame, kinds: Mapping[int, str]) -> list[RejectedRow]:
+def _with_kinds(check: RowCheck, checked: DataFrame, kinds: Mapping[int, str]) -> list[RejectedRow]:
     """The rows of some numbers, whose keys do not fit for reasons of some kinds."""
     if not kinds:
         return []
-    numbers = judged.sparkSession.createDataFrame([(n,) for n in kinds], f"{NUMBER} bigint")
-    wrong = judged.join(f.broadcast(numbers), NUMBER, "left_semi")
+    numbers = checked.sparkSession.createDataFrame([(n,) for n in kinds], f"{NUMBER} bigint")
+    wrong = checked.join(f.broadcast(numbers), NUMBER, "left_semi")
     key = f.concat(f.lit("key "), check.key_text(list(check.table.schema.key_columns)))
     rows = wrong.select(NUMBER, f.lit(""), key, check.shown(wrong), FILE, START)
     rejects = [_reject(row) for row in rows.collect()]
@@ -106,15 +106,17 @@ def _reject(row: Row) -> RejectedRow:
     return RejectedRow(number, kind, reason, shown, file, block)
 
 
-def located(rejects: Sequence[RejectedRow], judged: DataFrame, source: SourceFiles) -> list[Reject]:
+def located(
+    rejects: Sequence[RejectedRow], checked: DataFrame, source: SourceFiles
+) -> list[Reject]:
     """Rejects with their lines, or the numbers of their rows.
 
-    `rejects`: to be located; `judged`: all rows; `source`: how they were read.
+    `rejects`: to be located; `checked`: all rows; `source`: how they were read.
     """
     if not rejects:
         return []
     files = {one.file for one in rejects}
-    own = judged.where(f.col(FILE).isin(*files))
+    own = checked.where(f.col(FILE).isin(*files))
     blocks = own.groupBy(FILE, START).agg(f.min(NUMBER), f.count(NUMBER)).sort(START).collect()
     before: Counter[str] = Counter()
     begins: dict[tuple[str, int], int] = {}

@@ -124,19 +124,19 @@ class RowCheck:
         shown = [f.coalesce(cell(one.name).cast("string"), f.lit("NULL")) for one in columns]
         return f.concat(f.lit(f"({names}) = ("), f.concat_ws(", ", *shown), f.lit(")"))
 
-    def judged(self, rows: DataFrame) -> DataFrame:
+    def with_reasons(self, rows: DataFrame) -> DataFrame:
         """The rows with a column `REASON`: why a row does not fit, empty if it does."""
         texts = (text for _, text in self.problems())
         return rows.withColumn(REASON, f.concat_ws("; ", *texts))
 
-    def fitting(self, judged: DataFrame, *more: str) -> DataFrame:
-        """Of judged rows those that fit, with the types of the table.
+    def fitting(self, checked: DataFrame, *more: str) -> DataFrame:
+        """The rows that fit, with the types of the table.
 
-        `judged`: see there; `more`: other columns of it to be kept.
+        `checked`: rows `with_reasons`; `more`: other columns of it to be kept.
         """
         cells = self.cells()
         kept = [cells[column.id].alias(column.name) for column in self.columns]
-        return judged.where(f.col(REASON) == "").select(*kept, *more)
+        return checked.where(f.col(REASON) == "").select(*kept, *more)
 
     def kind(self) -> Column:
         """The kind of the first problem of a row."""
@@ -144,10 +144,10 @@ class RowCheck:
             *(f.when(text.isNotNull(), f.lit(kind)) for kind, text in self.problems())
         )
 
-    def shown(self, judged: DataFrame) -> Column:
+    def shown(self, checked: DataFrame) -> Column:
         """A row as it came: the line where it could not be taken apart, else JSON."""
         hidden = (CORRUPT, REASON, *ROW_LOCATION)
-        names = [name for name in judged.columns if name not in hidden]
+        names = [name for name in checked.columns if name not in hidden]
         row = f.to_json(f.struct(*map(cell, names)), {"ignoreNullFields": "false"})
         return f.coalesce(f.col(CORRUPT), row) if self.torn else row
 

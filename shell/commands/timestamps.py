@@ -1,4 +1,4 @@
-"""Moments as people say them: `10 min ago`, a snapshot's name, a time, a hybrid timestamp."""
+"""Read timestamps as people type them: `10 min ago`, a snapshot's name, a time, a number."""
 
 import datetime
 import re
@@ -16,8 +16,8 @@ _UNITS: Mapping[str, str] = {
 _LOGICAL_BITS = 12  # below the microseconds of a hybrid timestamp
 
 
-def moment_sql(text: str, snapshots: Collection[str]) -> str:
-    """The SQL expression of a moment, where a literal or a function may stand.
+def timestamp_sql(text: str, snapshots: Collection[str]) -> str:
+    """The SQL expression of a read timestamp, where a literal or a function may stand.
 
     `text`: as typed; `snapshots`: the names there are. Raises UsageError: no such unit of time.
     """

@@ -2,12 +2,12 @@
 
 import pytest
 
-from pykudu_sql.shell.editing.guard import danger
+from pykudu_sql.shell.editing.destructive_statement import destructive_statement
 from tests.shell.terminal import CTRL_C, Terminal, prompts, times
 
 
 @pytest.mark.parametrize(
-    ("sql", "effect", "way_back"),
+    ("sql", "effect", "undo"),
     [
         ("DELETE FROM t", "DELETE without WHERE removes all rows of t", "RESTORE TABLE t TO 7"),
         ("delete from d.\"T x\";", "DELETE without WHERE removes all rows of d.\"T x\"",
@@ -21,13 +21,11 @@ from tests.shell.terminal import CTRL_C, Terminal, prompts, times
         ("DROP VIEW v", "DROP VIEW takes v away", ""),
     ],
 )  # fmt: skip
-def test_what_takes_much_away_is_asked_about(sql: str, effect: str, way_back: str) -> None:
-    found = danger(sql)
+def test_what_takes_much_away_is_asked_about(sql: str, effect: str, undo: str) -> None:
+    found = destructive_statement(sql)
     assert found is not None and found.effect == effect
     assert found.question(7, in_transaction=False) == (
-        f"{effect}. {way_back} brings it back."
-        if way_back
-        else f"{effect}. Nothing brings it back."
+        f"{effect}. {undo} brings it back." if undo else f"{effect}. Nothing brings it back."
     )
 
 
@@ -42,7 +40,7 @@ def test_what_takes_much_away_is_asked_about(sql: str, effect: str, way_back: st
     ],
 )  # fmt: skip
 def test_what_is_harmless_is_not(sql: str) -> None:
-    assert danger(sql) is None
+    assert destructive_statement(sql) is None
 
 
 def test_the_prompt_asks_and_runs_nothing_unless_the_answer_is_yes(terminal: Terminal) -> None:

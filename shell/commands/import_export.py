@@ -1,10 +1,10 @@
-"""Commands that bring files into tables, and tables or queries into files."""
+"""Commands that import files into tables, and export tables or queries to files."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.commands.command import Reach, command, quoted
+from pykudu_sql.shell.commands.command import ExternalAccess, command, quoted
 from pykudu_sql.shell.output.terminal import print_error
 from pykudu_sql.shell.settings import UsageError
 
@@ -18,7 +18,7 @@ _IMPORT = "usage: .import FILE TABLE [--create] [--key A,B]"
     ".import",
     arguments="FILE TABLE [--create] [--key] [A,B]",
     summary="rows of files into a table, or a new one: CSV, JSON, Parquet, ORC, Arrow",
-    reach=Reach.FILE,
+    access=ExternalAccess.FILE,
 )
 def import_command(session: "ShellSession", arguments: Sequence[str]) -> None:
     words, key, creates = [], None, False
@@ -66,7 +66,7 @@ def _create_statement(file: str, table: str, key: str | None) -> str:
     ".export",
     arguments="TABLE|QUERY FILE",
     summary="a table, or the rows of a query in quotes, to a file of one of these formats",
-    reach=Reach.FILE,
+    access=ExternalAccess.FILE,
 )
 def export(session: "ShellSession", arguments: Sequence[str]) -> None:
     source, file = arguments

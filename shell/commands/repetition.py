@@ -1,4 +1,4 @@
-"""Commands about statements that were typed before: run them again, edit them, list them."""
+"""Commands that run the last statement again, edit it, or list what was typed."""
 
 import os
 import shlex
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.commands.command import Reach, command
+from pykudu_sql.shell.commands.command import ExternalAccess, command
 from pykudu_sql.shell.settings import UsageError, checked
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def again_expanded(session: "ShellSession", arguments: Sequence[str]) -> None:
     "\\e",
     arguments="[FILE]",
     summary="edit the last statement, or a file, with $VISUAL or $EDITOR",
-    reach=Reach.PROCESS,
+    access=ExternalAccess.PROCESS,
 )
 def edit(session: "ShellSession", arguments: Sequence[str]) -> None:
     if not session.is_interactive:

@@ -1,11 +1,11 @@
-"""Commands about how statements run: again and again, with values, echoed, past errors."""
+"""Commands about how statements run: repeatedly, with parameters, echoed, past errors."""
 
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.commands.again import last_statement
 from pykudu_sql.shell.commands.command import command, number, switch
+from pykudu_sql.shell.commands.repetition import last_statement
 from pykudu_sql.shell.output.values import to_text
 from pykudu_sql.shell.parameters import value_of
 from pykudu_sql.shell.settings import UsageError, checked

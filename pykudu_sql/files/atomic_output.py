@@ -1,4 +1,4 @@
-"""Files and folders that appear under their names when they are complete."""
+"""Atomic output: files and folders get their names when they are complete."""
 
 import os
 from collections.abc import Iterator
@@ -8,8 +8,8 @@ from uuid import uuid4
 
 
 @contextmanager
-def appearing(target: Path) -> Iterator[Path]:
-    """A name beside `target` to write to, which becomes `target` at the end or disappears.
+def atomic_output(target: Path) -> Iterator[Path]:
+    """A path beside `target` to write to, which is renamed to `target` at the end, or removed.
 
     Whoever stops the job, there is never half of a result under the requested name.
     """
@@ -23,14 +23,14 @@ def appearing(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def appearing_over(target: Path) -> Iterator[Path]:
-    """The same for a folder that may take the place of another.
+def atomic_replacement(target: Path) -> Iterator[Path]:
+    """The same for a folder that may replace another.
 
-    What was there is gone when the new one is complete; a crash between the two leaves the old one
+    The old one is removed when the new one is complete; a crash between the two leaves the old one
     beside it, under a hidden name.
     """
     old: Path | None = None
-    with appearing(target) as unfinished:
+    with atomic_output(target) as unfinished:
         yield unfinished
         if target.is_dir() and not target.is_symlink():
             old = target.with_name(f"{unfinished.name}.old")

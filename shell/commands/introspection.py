@@ -1,4 +1,4 @@
-"""Commands that show what a database holds."""
+"""Commands that list tables, columns, indexes, databases and functions."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

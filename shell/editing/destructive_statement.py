@@ -1,4 +1,4 @@
-"""Statements that take away more than a person may mean: what they do, and the way back.
+"""Statements that remove or change more than a person may mean, and what undoes them.
 
 A pure function of the text. DELETE and UPDATE count where they have no WHERE of their own.
 """
@@ -10,21 +10,21 @@ from pykudu_sql.shell.editing.tokens import Kind, Token, tokenize
 
 
 @dataclass(frozen=True, slots=True)
-class Danger:
-    """What a statement would do.
+class DestructiveStatement:
+    """A statement that removes or changes much.
 
     Attributes:
         effect: as a sentence without its full stop.
-        way_back: a statement that undoes it, with `{now}` for the moment before it; empty if
+        undo: a statement that undoes it, with `{now}` for the moment before it; empty if
             there is none.
     """
 
     effect: str
-    way_back: str
+    undo: str
 
     def question(self, now: int, *, in_transaction: bool) -> str:
         """What to ask. `now`: this moment as a hybrid timestamp; `in_transaction`: one is open."""
-        way = "ROLLBACK" if in_transaction else self.way_back.replace("{now}", str(now))
+        way = "ROLLBACK" if in_transaction else self.undo.replace("{now}", str(now))
         back = f"{way} brings it back." if way else "Nothing brings it back."
         return f"{self.effect}. {back}"
 
@@ -40,8 +40,8 @@ _DROPPED = {
 }
 
 
-def danger(sql: str) -> Danger | None:
-    """What one statement would take away; None if it is harmless."""
+def destructive_statement(sql: str) -> DestructiveStatement | None:
+    """What one statement would remove or change; None if it is harmless."""
     tokens = [t for t in tokenize(sql) if t.kind not in (Kind.SPACE, Kind.COMMENT)]
     outer = _outside_parentheses(tokens)
     words = [token.word for token in outer]
@@ -57,19 +57,19 @@ def danger(sql: str) -> Danger | None:
         case "DELETE" | "UPDATE" if "WHERE" not in words:
             verb = "removes" if words[0] == "DELETE" else "changes"
             name = _name(outer[1:], skipped=("FROM", "IGNORE", "OR", "ONLY"))
-            return Danger(
+            return DestructiveStatement(
                 f"{words[0]} without WHERE {verb} all rows of {name}",
                 f"RESTORE TABLE {name} TO {{now}}",
             )
         case "TRUNCATE":
             name = _name(outer[1:], skipped=("TABLE", "IF", "EXISTS"))
-            return Danger(
+            return DestructiveStatement(
                 f"TRUNCATE removes all rows of {name}", f"RESTORE TABLE {name} TO {{now}}"
             )
         case "DROP" if len(words) > 1 and words[1] in _DROPPED:
             name = _name(outer[2:], skipped=("IF", "EXISTS"))
             way = _DROPPED[words[1]].format(name=name)
-            return Danger(f"DROP {words[1]} takes {name} away", way)
+            return DestructiveStatement(f"DROP {words[1]} takes {name} away", way)
     return None
 
 
