@@ -94,14 +94,14 @@ def insert_returning(
         rows = replace(rows, kind=RowOpKind.INSERT)  # numbered rows are always new
     if rows.kind is RowOpKind.INSERT:
         return InsertReturning(rows, returned.alone())
-    inserting = BranchDraft(RowOpKind.INSERT, _excluded(target, target.table.schema.columns))
+    inserting = BranchDraft(RowOpKind.INSERT, _excluded(target.table.schema.columns))
     if rows.kind is RowOpKind.INSERT_IGNORE:
         return _planned(rows, target, [inserting], None, returned, Repeated.FIRST, context)
     kind = RowOpKind.UPDATE_IGNORE if rows.kind.ignores else RowOpKind.UPDATE
     drafts = [inserting]
     overwritten = _overwritten(rows, target)
     if overwritten:
-        drafts.append(BranchDraft(kind, [*_keys(target), *_excluded(target, overwritten)]))
+        drafts.append(BranchDraft(kind, [*_keys(target), *_excluded(overwritten)]))
     return _planned(rows, target, drafts, None, returned, Repeated.LAST, context)
 
 
@@ -127,7 +127,7 @@ def insert_or_update(
     )
     values = [(a.column.id, a.as_node()) for a in assignments]
     drafts = [
-        BranchDraft(RowOpKind.INSERT, _excluded(target, target.table.schema.columns)),
+        BranchDraft(RowOpKind.INSERT, _excluded(target.table.schema.columns)),
         BranchDraft(RowOpKind.UPDATE, [*_keys(target), *values]),
     ]
     where = update.args.get("where")
@@ -157,7 +157,7 @@ def _overwritten(rows: InsertValues | InsertQuery, target: Target) -> list[Colum
     ]
 
 
-def _excluded(target: Target, columns: Sequence[ColumnSchema]) -> Values:
+def _excluded(columns: Sequence[ColumnSchema]) -> Values:
     return [(column.id, exp.column(column.name, table=_EXCLUDED)) for column in columns]
 
 

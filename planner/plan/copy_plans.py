@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from pykudu_sql.planner.plan.query_plans import Query
 from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.planner.plan.write_plans import QueryWrite
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
@@ -33,7 +34,7 @@ class CopyFrom:
 
 
 @dataclass(frozen=True, slots=True)
-class CopyTo:
+class CopyTo(QueryWrite):
     """COPY of the rows of a query to a file.
 
     `target`: its path; `options`: as the statement gives them.
@@ -42,13 +43,3 @@ class CopyTo:
     query: Query
     target: str
     options: CopyOptions
-
-    @property
-    def parameters(self) -> tuple[ParameterKey, ...]:
-        """Keys of the values a caller must supply."""
-        return self.query.parameters
-
-    @property
-    def cacheable(self) -> bool:
-        """Whether the plan may be kept."""
-        return self.query.cacheable

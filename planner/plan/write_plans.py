@@ -34,7 +34,7 @@ class InsertValues:
     cacheable: bool = True
 
 
-class _QueryWrite:
+class QueryWrite:
     """A plan that writes the rows of a query."""
 
     __slots__ = ()
@@ -57,7 +57,7 @@ class _QueryWrite:
 
 
 @dataclass(frozen=True, slots=True)
-class InsertQuery(_QueryWrite):
+class InsertQuery(QueryWrite):
     """Rows of a query; its columns fill `column_ids` in order.
 
     `reset_ids`: columns that the query does not give and that get their default also in rows that
@@ -72,7 +72,7 @@ class InsertQuery(_QueryWrite):
 
 
 @dataclass(frozen=True, slots=True)
-class UpdateQuery(_QueryWrite):
+class UpdateQuery(QueryWrite):
     """New values for the rows of a query: it yields the rows, then `column_ids`.
 
     The rows come as their addresses, or else as their key columns.
@@ -84,7 +84,7 @@ class UpdateQuery(_QueryWrite):
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteQuery(_QueryWrite):
+class DeleteQuery(QueryWrite):
     """Deletion of the rows of a query: it yields their addresses, or else their key columns."""
 
     table: TableInfo

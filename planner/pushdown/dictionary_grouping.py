@@ -64,14 +64,14 @@ def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, .
             continue
         keys: dict[tuple[TableReference | None, str], _Key] = {}
         for item in group.expressions:
-            key = _text_column(_shown_by(item, select, bound), bound)
+            key = _text_column(_shown_by(item, select), bound)
             if key is not None and scans[key.reference] not in whole:
                 keys[key.reference, key.column.name] = key
                 item.meta[_META] = _mark(key, bound.engine_alias(key.reference), scans, numbers)
         for column in (column for part in parts for column in nodes_of(part, exp.Column)):
             name = column.name.lower()
             group_key = keys.get((table_of(column), name))
-            if _is_named_inside(column, bound):
+            if _is_named_inside(column):
                 group_key = next((key for key in keys.values() if key.column.name == name), None)
             if group_key is not None and not _is_gathered(column):
                 column.meta[_META] = _mark(
@@ -161,7 +161,7 @@ def _behind_groups(select: exp.Select) -> Sequence[exp.Expr] | None:
     return parts
 
 
-def _shown_by(item: exp.Expr, select: exp.Select, bound: BoundQuery) -> exp.Expr:
+def _shown_by(item: exp.Expr, select: exp.Select) -> exp.Expr:
     """The entry of the SELECT list that an item of GROUP BY names or counts."""
     shown: list[exp.Expr] = []
     if isinstance(item, exp.Literal) and not item.is_string and item.this.isdigit():
@@ -183,7 +183,7 @@ def _text_column(column: exp.Expr, bound: BoundQuery) -> _Key | None:
     return _Key(reference, stored)
 
 
-def _is_named_inside(column: exp.Column, bound: BoundQuery) -> bool:
+def _is_named_inside(column: exp.Column) -> bool:
     """Whether HAVING or ORDER BY computes with a name that the SELECT list has too.
 
     The engine takes the key of the groups for it.

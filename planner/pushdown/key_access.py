@@ -59,7 +59,7 @@ def key_lookup(
     source = select.args["from_"].this if select.args.get("from_") else None
     if source is not reference.node or not _keeps_a_row(select.args.get("limit")):
         return None
-    outputs = _outputs(select, bound, reference)
+    outputs = _outputs(select, reference)
     key = key_values(select.args.get("where"), bound, reference, context)
     if outputs is None or key is None:
         return None
@@ -112,7 +112,7 @@ def _keeps_a_row(limit: exp.Expr | None) -> bool:
     return limit is None or bool(row_count(limit))
 
 
-def _outputs(select: exp.Select, bound: BoundQuery, reference: TableReference) -> list[int] | None:
+def _outputs(select: exp.Select, reference: TableReference) -> list[int] | None:
     """The column ids of a SELECT list of plain columns and stars."""
     ids: list[int] = []
     for item in select.expressions:

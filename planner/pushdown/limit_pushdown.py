@@ -52,7 +52,7 @@ def row_limit(tree: exp.Expr, bound: BoundQuery) -> RowLimit | None:
     if limit is None or (offset is None and tree.args.get("offset") is not None):
         return None
     ordering = tree.args.get("order")
-    if ordering is not None and not _is_by_key(ordering, tree, bound, reference):
+    if ordering is not None and not _is_by_key(ordering, tree, reference):
         return None
     order = ScanOrder.NONE if ordering is None else ScanOrder.KEY
     return RowLimit(limit + (offset or 0), limit, order)
@@ -79,9 +79,7 @@ def _only_table(tree: exp.Expr, bound: BoundQuery) -> TableReference | None:
     return reference if source is not None and source.this is reference.node else None
 
 
-def _is_by_key(
-    ordering: exp.Expr, select: exp.Expr, bound: BoundQuery, reference: TableReference
-) -> bool:
+def _is_by_key(ordering: exp.Expr, select: exp.Expr, reference: TableReference) -> bool:
     """Whether rows in the order of their keys are in the order wanted."""
     key = reference.table.schema.key_columns
     if len(ordering.expressions) > len(key):
@@ -89,7 +87,7 @@ def _is_by_key(
     for item, column in zip(ordering.expressions, key, strict=False):
         if not isinstance(item, exp.Ordered) or item.args.get("desc"):
             return False
-        if not _is_column(item.this, column, select, bound, reference):
+        if not _is_column(item.this, column, select, reference):
             return False
     return True
 
@@ -98,7 +96,6 @@ def _is_column(
     named: exp.Expr,
     column: ColumnSchema,
     select: exp.Expr,
-    bound: BoundQuery,
     reference: TableReference,
 ) -> bool:
     """Whether an item of ORDER BY is a stored column; names of the SELECT list come first."""

@@ -4,13 +4,11 @@ The files of the step are made a database of their own for as long, under a hidd
 read as any other.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
-
-import pyarrow as pa
 
 from pykudu_sql.database import open_database
 from pykudu_sql.files.atomic_output import remove
@@ -37,6 +35,7 @@ from pykudu_sql.storage.ingest.staging import (
     create_staging,
     remove_staging,
     stage_rows,
+    staging_chunks,
 )
 from pykudu_sql.storage.open_store import OpenStore
 from pykudu_sql.storage.reader_store import ReaderStore
@@ -45,7 +44,6 @@ from pykudu_sql.storage.remote.staged_commit import StagedWrite, commit_staged
 from pykudu_sql.storage.store_options import StoreOptions
 
 SCRATCH = ".reading-"
-_CHUNK_ROWS = 1 << 20
 _CHUNK_BYTES = 128 << 20
 
 
@@ -237,7 +235,8 @@ class _Restore:
         files: list[StagedFile] = []
         transaction = self.source.begin()
         try:
-            for chunk in _chunks(transaction.scan(table, ScanSpec(tuple(ids))).batches()):
+            batches = transaction.scan(table, ScanSpec(tuple(ids))).batches()
+            for chunk in staging_chunks(batches, _CHUNK_BYTES):
                 columns = dict(zip(ids, chunk.columns, strict=True))
                 files += stage_rows(env, target, transaction.coerce(table, columns))
                 self._done += chunk.num_rows
@@ -245,19 +244,3 @@ class _Restore:
         finally:
             transaction.rollback()
         return files
-
-
-def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Batches together, so that files are large and memory is bounded."""
-    waiting: list[pa.RecordBatch] = []
-    rows = size = 0
-    for batch in batches:
-        if not batch.num_rows:
-            continue
-        waiting.append(batch)
-        rows, size = rows + batch.num_rows, size + batch.nbytes
-        if rows >= _CHUNK_ROWS or size >= _CHUNK_BYTES:
-            yield pa.Table.from_batches(waiting)
-            waiting, rows, size = [], 0, 0
-    if waiting:
-        yield pa.Table.from_batches(waiting)

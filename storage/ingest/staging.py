@@ -18,7 +18,7 @@ Writers share no counter, so they draw the numbers of their files by lot from a 
 
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
@@ -44,6 +44,7 @@ from pykudu_sql.storage.tablet.maintenance.diskrowset_writer import BaseFile, wr
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import STAGED_NUMBERS, RowSetMeta
 
 _CHUNK: Final = 4 << 20
+_CHUNK_ROWS: Final = 1 << 20
 _NUMBERS: Final = ("number", "rows", "size", "checksum")
 _HEX = re.compile(r"([0-9a-f]{2})*")
 
@@ -271,3 +272,22 @@ def file_checksum(env: Env, path: str) -> int:
         return crc
     finally:
         file.close()
+
+
+def staging_chunks(batches: Iterable[pa.RecordBatch], most_bytes: int) -> Iterator[pa.Table]:
+    """Batches together, so that files are large and memory is bounded.
+
+    `most_bytes`: a chunk ends with the batch that reaches it, or a million rows.
+    """
+    waiting: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        waiting.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows >= _CHUNK_ROWS or size >= most_bytes:
+            yield pa.Table.from_batches(waiting)
+            waiting, rows, size = [], 0, 0
+    if waiting:
+        yield pa.Table.from_batches(waiting)

@@ -34,7 +34,7 @@ def planned_operators(
         if not is_stored(scan.table):
             relations[scan.name] = relation_of(state, scan, predicate, transaction)
         else:
-            table_scan = pruned_scan(state, scan, predicate, transaction)
+            table_scan = pruned_scan(scan, predicate, transaction)
             relations[scan.name] = StreamedScan(table_scan, state, transaction)
     try:
         planned = state.engine.planned(*engine_request(plan, relations, parameters))

@@ -108,7 +108,7 @@ def relations_of(
     }
     if len(pending) > 1:
         for waiting in pending.values():
-            waiting.rows = waiting.all_rows = _rows_to_read(state, waiting, transaction)
+            waiting.rows = waiting.all_rows = _rows_to_read(waiting, transaction)
     relations: dict[str, Relation] = dict(query.lists)
     budget = state.store.budget
     left = min(state.settings.scan_memory_bytes, budget.free)
@@ -157,7 +157,7 @@ def _names(scan: Scan) -> list[str]:
     return [scan.table.schema.by_id[column_id].name for column_id in scan.column_ids]
 
 
-def _rows_to_read(state: SessionState, waiting: _Pending, transaction: Transaction) -> int:
+def _rows_to_read(waiting: _Pending, transaction: Transaction) -> int:
     """Rows in the tablets that a scan has to look at."""
     table = waiting.scan.table
     if isinstance(table, FrameTable):
@@ -165,7 +165,7 @@ def _rows_to_read(state: SessionState, waiting: _Pending, transaction: Transacti
         return int(rows.num_rows if isinstance(rows, pa.Table) else rows.row_count)
     if is_system(table) or waiting.scan.history is not None:
         return 0
-    return pruned_scan(state, waiting.scan, waiting.predicate, transaction).row_count
+    return pruned_scan(waiting.scan, waiting.predicate, transaction).row_count
 
 
 def _order(waiting: _Pending) -> tuple[float, int]:

@@ -34,7 +34,7 @@ def select(state: SessionState, query: Query, parameters: ParameterValues) -> Ou
     """Run a query."""
     transaction = state.transactions.reading()
     if query.summary:
-        row = _summarize(state, query, transaction)
+        row = _summarize(query, transaction)
         if row is not None:
             return row
     if state.settings.engine != EMBEDDED:
@@ -127,7 +127,7 @@ def _next(
         return stream.read()
 
 
-def _summarize(state: SessionState, query: Query, transaction: Transaction) -> Outcome | None:
+def _summarize(query: Query, transaction: Transaction) -> Outcome | None:
     """The one row of a query about whole tables, None when its rows have to be read."""
     (scan,) = query.scans
     if scan.bound is not None:

@@ -90,7 +90,6 @@ class StreamedScan:
 
 
 def pruned_scan(
-    state: SessionState,
     scan: Scan,
     predicate: Predicate | None,
     transaction: Transaction,
@@ -111,7 +110,7 @@ def prepared_scan(
     stats: ScanStats | None = None,
 ) -> TableScan:
     """A scan that can be cancelled and whose progress is shown, not read yet."""
-    table_scan = pruned_scan(state, scan, predicate, transaction, stats)
+    table_scan = pruned_scan(scan, predicate, transaction, stats)
     counter = state.counter(f"reading {scan.table.name}", table_scan.row_count)
     return replace(table_scan, checkpoint=state.checkpoint, counter=counter)
 

@@ -143,9 +143,7 @@ def _why_too_small(
     """Why the work is not worth a Spark job; None if it is."""
     least = state.settings.spark_scan_bytes
     size = sum(
-        pruned_scan(
-            state, scan, bind_predicate(scan.predicate, parameters), transaction
-        ).estimated_bytes
+        pruned_scan(scan, bind_predicate(scan.predicate, parameters), transaction).estimated_bytes
         for scan in query.scans
     )
     if size > least:

@@ -5,7 +5,7 @@ The same for batches and streams. It is made on the driver, and travels to the t
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -24,13 +24,17 @@ from pykudu_sql.storage.errors import (
 )
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.local_env import LocalEnv
-from pykudu_sql.storage.ingest.staging import StagedFile, StageTarget, stage_rows
+from pykudu_sql.storage.ingest.staging import (
+    StagedFile,
+    StageTarget,
+    stage_rows,
+    staging_chunks,
+)
 from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.remote.staged_commit import StagedWrite, WriteReport, commit_staged
 from pykudu_sql.storage.store import Store
 from pykudu_sql.storage.store_options import StoreOptions
 
-CHUNK_ROWS: Final = 1 << 20
 CHUNK_BYTES: Final = 256 << 20
 WAIT_SECONDS: Final = 60.0
 _PAUSE: Final = 0.2
@@ -80,7 +84,7 @@ class StagedJob:
         """
         env, target = LocalEnv(), self.read_target()
         files: list[StagedFile] = []
-        for chunk in _chunks(batches):
+        for chunk in staging_chunks(batches, CHUNK_BYTES):
             files += stage_rows(env, target, self._columns(target.table, chunk))
         return [json.dumps(file.to_json()) for file in files]
 
@@ -131,23 +135,6 @@ def _column_ids(table: TableInfo, schema: StructType) -> tuple[int, ...]:
     for field in schema.fields:
         check_type(table.schema.by_name[field.name.lower()], field.dataType)
     return tuple(column_ids[name] for name in lower)
-
-
-def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Batches together, so that files are large and memory is bounded."""
-    waiting: list[pa.RecordBatch] = []
-    rows = size = 0
-    for batch in batches:
-        if not batch.num_rows:
-            continue
-        waiting.append(batch)
-        rows += batch.num_rows
-        size += batch.nbytes
-        if rows >= CHUNK_ROWS or size >= CHUNK_BYTES:
-            yield pa.Table.from_batches(waiting)
-            waiting, rows, size = [], 0, 0
-    if waiting:
-        yield pa.Table.from_batches(waiting)
 
 
 def commit_alone(write: StagedWrite, wait_seconds: float = WAIT_SECONDS) -> WriteReport:

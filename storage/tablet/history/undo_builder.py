@@ -81,11 +81,11 @@ def build_history(
         {},
     )
     values = {i: v for i, v in columns.items() if i not in key_ids}
-    undo = _interleave(insertions, _invert(undone, deltas, values))
+    undo = _interleave(insertions, _invert(undone, values))
     return ImageWithUndo(image, reverse_time(undo), redo)
 
 
-def _invert(undone: Deltas, everything: Deltas, columns: Mapping[int, pa.Array]) -> Deltas:
+def _invert(undone: Deltas, columns: Mapping[int, pa.Array]) -> Deltas:
     """Each change's inverse, still in REDO order."""
     kinds = undone.kinds
     inverse = kinds.copy()

@@ -30,7 +30,13 @@ from pykudu_sql.storage.errors import (
     SerializationError,
 )
 from pykudu_sql.storage.fs.local_env import LocalEnv
-from pykudu_sql.storage.ingest.staging import StagedFile, StageTarget, create_staging, stage_rows
+from pykudu_sql.storage.ingest.staging import (
+    StagedFile,
+    StageTarget,
+    create_staging,
+    stage_rows,
+    staging_chunks,
+)
 from pykudu_sql.storage.remote.staged_commit import StagedWrite, WriteReport, commit_staged
 from pykudu_sql.storage.store import Store, StoreOptions
 
@@ -348,3 +354,9 @@ def test_rows_staged_before_a_constraint_came_are_not_committed(store: Store) ->
     with pytest.raises(SerializationError):
         job.commit()
     assert read(store) == []
+
+
+def test_batches_are_put_together_until_a_chunk_is_large() -> None:
+    columns = [pa.array([number] * rows, pa.int64()) for number, rows in enumerate((3, 0, 2, 4))]
+    batches = [pa.record_batch({"a": column}) for column in columns]
+    assert [chunk.num_rows for chunk in staging_chunks(batches, 5 * 8)] == [5, 4]
