@@ -46,6 +46,7 @@ from pykudu_sql.planner.bind.star_modifiers import listed, modified, modifiers_o
 from pykudu_sql.planner.checkpoint import checkpoint
 from pykudu_sql.planner.functions.call_clauses import check_call_clause
 from pykudu_sql.planner.functions.functions import check_function
+from pykudu_sql.planner.functions.listed_values import write_as_listed
 from pykudu_sql.planner.functions.output_names import (
     first_select,
     make_unlike,
@@ -86,6 +87,7 @@ def bind(tree: exp.Expr, context: PlanContext) -> BoundQuery:
     ambiguous or given twice; NotSupportedError: a construct or function that is not offered.
     """
     substitute_parameters(tree, context)
+    tree = write_as_listed(tree)
     return _bound(tree, _Binder(context, first_select(tree)))
 
 
@@ -95,6 +97,7 @@ def bind_rows(tree: exp.Expr, context: PlanContext) -> BoundQuery:
     `tree`, `context`, errors: see `bind`.
     """
     substitute_parameters(tree, context)
+    tree = write_as_listed(tree)
     return _bound(tree, _Binder(context, None))
 
 

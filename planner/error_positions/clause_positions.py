@@ -54,7 +54,11 @@ def _is_one_row(query: exp.Expr) -> bool:
     )
 
 
-def _unnested(_match: _Match, tree: exp.Expr) -> Iterator[exp.Expr]:
+def _lists(_match: _Match, tree: exp.Expr) -> Iterator[exp.Expr]:
+    """What has to be a list: what is unnested, and what stands under ANY and ALL."""
+    for node in nodes_of(tree, exp.Any, exp.All):
+        if not isinstance(node.this, exp.Query):
+            yield node.this.unnest()
     for call in nodes_of(tree, exp.Explode, exp.Unnest):
         yield call.expressions[0] if isinstance(call, exp.Unnest) else call.this
 
@@ -72,7 +76,7 @@ _CANDIDATES: Mapping[re.Pattern[str], Callable[[_Match, exp.Expr], Iterator[exp.
         ("LIMIT or OFFSET is negative", _negative_counts),
         ("limit percent out of range", _percentages),
         ("a subquery used as a value returned more than one row", _values),
-        (r"(?i)unnest(?:\(\) can only be applied| requires a single list)", _unnested),
+        (r"a list is expected|(?i:unnest requires a single list)", _lists),
         (r'could not find key "(?P<name>[^"]+)"', _named),
         (r'column "(?P<name>[^"]+)" in REPLACE list', _named),
     )

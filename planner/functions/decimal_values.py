@@ -7,12 +7,14 @@ compares with all of them alike. Else both sides are compared as integers of any
 """
 
 import math
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
+from pykudu_sql.storage.common.types.cells import from_cell, to_cell
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
 
@@ -77,9 +79,15 @@ def digits_of_number(value: Decimal) -> Digits:
 def comparable(value: Any, data_type: DataType) -> Any:
     """A parameter's value in place of which it is compared with a column.
 
-    `value`: of the caller; `data_type`: of the column, an exact number. Raises InvalidValueError: a
-    text is compared with a wide column, and is no number.
+    `value`: of the caller; `data_type`: of the column, a number, or TIMESTAMP for a text that is to
+    be read as one. Raises InvalidValueError: a text is compared with a wide column, and is no
+    number, or is no time.
     """
+    if data_type.kind is Kind.UNIXTIME_MICROS:
+        return from_cell(to_cell(value, data_type), data_type) if isinstance(value, str) else value
+    if data_type.kind is Kind.FLOAT and isinstance(value, float):
+        nearest = nearest_float(value)
+        return value if nearest is None else nearest
     if is_wide(data_type):
         return _key_of(value, data_type)
     number = exact_number(value)
@@ -87,6 +95,15 @@ def comparable(value: Any, data_type: DataType) -> Any:
     if number is None or column is None or digits_of_number(number).is_within(column):
         return value
     return _neighbour(number, column)
+
+
+def nearest_float(value: float) -> float | None:
+    """The FLOAT nearest to a number; None if it is beyond them all."""
+    try:
+        nearest: float = struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        return None
+    return nearest
 
 
 def unitable(values: Sequence[Any], others: Digits) -> list[Any]:

@@ -1,6 +1,7 @@
 """Bound parameters as literals: of lists, and of all where a definition keeps no parameter.
 
-A list beside IN becomes the values of the list, elsewhere an array.
+A list beside IN becomes the values of the list, or rows if it is of lists and beside a row; one
+that is compared with a row becomes a row, and elsewhere an array.
 """
 
 import datetime as dt
@@ -21,7 +22,12 @@ from pykudu_sql.storage.errors import InterfaceError
 _DEEPEST = 8  # lists in lists
 _SMALL = 10**18
 _LISTS = (list, tuple)
+_MOST_ROWS = 1000  # that are compared one by one
+_ROW_COMPARISONS = (
+    *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ),
+)
 _LIST_PARAMETER = "list_parameter"
+_DOUBLE_PARAMETER = "double_parameter"
 
 
 def parameter_key(node: exp.Placeholder) -> ParameterKey:
@@ -52,6 +58,11 @@ def list_parameter(node: exp.Expr) -> ParameterKey | None:
     return key
 
 
+def is_double_parameter(node: exp.Expr) -> bool:
+    """Whether a node is the value of a parameter, a number of double precision."""
+    return node.meta.get(_DOUBLE_PARAMETER) is not None
+
+
 def _plain(value: object, key: ParameterKey) -> Any:
     if isinstance(value, _LISTS):
         return [_plain(each, key) for each in value]
@@ -61,7 +72,10 @@ def _plain(value: object, key: ParameterKey) -> Any:
 def _put_list(node: exp.Placeholder, values: Sequence[Any], key: ParameterKey) -> None:
     parent = node.parent
     if not isinstance(parent, exp.In) or node is parent.this:
-        array = literal(values, key)
+        meets_row = isinstance(parent, _ROW_COMPARISONS) and (
+            _is_row(parent.this) or _is_row(parent.expression)
+        )
+        array = _row(values, key) if meets_row else literal(values, key)
         array.meta[_LIST_PARAMETER] = key
         node.replace(array)
         return
@@ -70,6 +84,9 @@ def _put_list(node: exp.Placeholder, values: Sequence[Any], key: ParameterKey) -
         rest: list[exp.Expr] = []
     else:
         rest = [each for each in parent.expressions if each is not node]
+    if _is_row(parent.this):
+        _put_rows(parent, rest, values, key)
+        return
     present = [value for value in values if value is not None]
     kinds = set(map(type, present))
     is_small = kinds == {int} and all(-_SMALL < value < _SMALL for value in present)
@@ -78,6 +95,31 @@ def _put_list(node: exp.Placeholder, values: Sequence[Any], key: ParameterKey) -
         parent.set("query", list_query(LongList(tuple(present), len(present) < len(values))))
     else:
         parent.set("expressions", [*rest, *(literal(value, key) for value in values)])
+
+
+def _put_rows(
+    parent: exp.In, rest: Sequence[exp.Expr], values: Sequence[Any], key: ParameterKey
+) -> None:
+    """Put rows behind the IN of a row: those of a list of lists, or the one that a list is."""
+    is_row = not any(isinstance(value, _LISTS) for value in values)
+    rows = [_row(each, key) for each in ([values] if is_row and values else values)]
+    if len(rows) > _MOST_ROWS and not rest:
+        alias = exp.TableAlias(this=exp.to_identifier(_LIST_PARAMETER, quoted=True))
+        relation = exp.Values(expressions=rows, alias=alias)
+        parent.set("expressions", None)
+        parent.set("query", exp.Subquery(this=exp.select("*").from_(relation, copy=False)))
+    else:
+        parent.set("expressions", [*rest, *rows])
+
+
+def _row(values: Any, key: ParameterKey) -> exp.Expr:
+    if not isinstance(values, _LISTS):
+        return literal(values, key)
+    return exp.Tuple(expressions=[literal(each, key) for each in values])
+
+
+def _is_row(node: object) -> bool:
+    return isinstance(node, exp.Tuple)
 
 
 def literal(value: Any, key: ParameterKey, depth: int = 0) -> exp.Expr:
@@ -104,7 +146,9 @@ def literal(value: Any, key: ParameterKey, depth: int = 0) -> exp.Expr:
         case bytes():
             return exp.HexString(this=value.hex())
         case float() | Decimal():
-            return _cast(repr(float(value)), exp.DType.DOUBLE)
+            double = _cast(repr(float(value)), exp.DType.DOUBLE)
+            double.meta[_DOUBLE_PARAMETER] = True
+            return double
         case dt.datetime():
             moment = value if value.tzinfo is None else value.astimezone(dt.UTC)
             return _cast(moment.replace(tzinfo=None).isoformat(sep=" "), exp.DType.TIMESTAMP)

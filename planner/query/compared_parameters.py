@@ -1,19 +1,32 @@
-"""What a query compares its parameters with, and which columns it assigns them to."""
+"""What a query compares its parameters with, and which columns it assigns them to.
+
+A number of double precision, written with an exponent or passed as a parameter, is a FLOAT beside
+FLOATs, as the engine makes of `0.1` what it is written beside: `f = ?` and `f = 0.1` mean the same.
+One beyond all FLOATs stays what it is.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import binding_of, columns_of, field_of, receiver_of
-from pykudu_sql.planner.functions.parameter_literals import parameter_key
+from pykudu_sql.planner.functions.decimal_values import nearest_float
+from pykudu_sql.planner.functions.parameter_literals import is_double_parameter, parameter_key
 from pykudu_sql.planner.plan.value import Parameter
-from pykudu_sql.planner.query.exact_decimals import COMPARING, compared
+from pykudu_sql.planner.query.exact_decimals import COMPARING, MEETS, compared
 from pykudu_sql.planner.tree_nodes import nodes_of
-from pykudu_sql.planner.types.engine_types import column_type
+from pykudu_sql.planner.types.engine_types import (
+    DOUBLE,
+    FLOAT,
+    cast_in_place,
+    column_type,
+    common_name,
+    named_type,
+)
 from pykudu_sql.planner.types.expression_types import ExpressionTypes
-from pykudu_sql.planner.types.literal_types import number
+from pykudu_sql.planner.types.literal_types import literal_type, number
 from pykudu_sql.planner.types.origins import origins, shown_by
-from pykudu_sql.storage.common.types.types import DataType
+from pykudu_sql.storage.common.types.types import DataType, Kind
 
 _OF_THE_SAME_TYPE = (exp.Max, exp.Min, exp.AnyValue, exp.First, exp.Last, exp.Paren)
 _OF_A_QUERY = (exp.Any, exp.All)
@@ -40,6 +53,58 @@ def compared_parameters(nodes: Iterable[exp.Expr], types: ExpressionTypes) -> tu
             beside = _pairs(texts, types)
             pairs.update(dict.fromkeys(each for each in beside if each.type.is_text))
     return tuple(pairs)
+
+
+def meet_floats(nodes: Iterable[exp.Expr], types: ExpressionTypes) -> bool:
+    """Make FLOATs of the numbers of double precision that FLOATs are compared with.
+
+    Args:
+        nodes: those of `COMPARING` in a bound query's tree, which is changed in place.
+        types: of its expressions.
+
+    Returns:
+        Whether a literal became a cast; parameters are only noted as such.
+    """
+    is_changed = False
+    for node in nodes:
+        operands = list(compared(node))
+        doubles = [each for each in operands if _is_written_double(each)]
+        if not doubles or not _meet_in_floats(operands, doubles, types):
+            continue
+        for each in doubles:
+            if isinstance(each, exp.Placeholder):
+                each.meta[MEETS] = DataType(Kind.FLOAT)
+            elif _is_within_floats(each):
+                cast_in_place(each, named_type(FLOAT))
+                is_changed = True
+    return is_changed
+
+
+def _is_written_double(operand: exp.Expr) -> bool:
+    """Whether an operand is a number of double precision by its writing, or can be by its value."""
+    if isinstance(operand, exp.Placeholder) or is_double_parameter(operand):
+        return True
+    written = operand.this if isinstance(operand, exp.Neg) else operand
+    return isinstance(written, exp.Literal) and literal_type(written) == DOUBLE
+
+
+def _meet_in_floats(
+    operands: Sequence[exp.Expr], doubles: Sequence[exp.Expr], types: ExpressionTypes
+) -> bool:
+    others = [each for each in operands if all(each is not double for double in doubles)]
+    queries = [each.this if isinstance(each, _OF_A_QUERY) else each for each in others]
+    return (
+        common_name(
+            [types.name(each) for each in queries], [types.digits(each) for each in queries]
+        )
+        == FLOAT
+    )
+
+
+def _is_within_floats(double: exp.Expr) -> bool:
+    written = double.this if isinstance(double, exp.Neg | exp.Cast) else double
+    value = float(written.name)
+    return value != value or nearest_float(value) is not None
 
 
 def assigned_parameters(placeholders: Iterable[exp.Placeholder]) -> tuple[Parameter, ...]:

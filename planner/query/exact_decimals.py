@@ -41,6 +41,7 @@ from pykudu_sql.planner.types.literal_types import number
 from pykudu_sql.storage.common.types.types import DataType, Kind
 
 MEETS = "pykudu_meets"  # in the meta of a parameter: the type of what it is compared with
+_SINGLE = DataType(Kind.FLOAT)
 _COMPUTED = DataType(Kind.DOUBLE)  # what is computed takes a number that no type has as a double
 _WHOLE = DataType(Kind.DECIMAL, precision=MAX_DIGITS)
 _NUMBER = "pykudu_number"
@@ -126,7 +127,8 @@ def _rewrite(node: exp.Expr, types: ExpressionTypes | None) -> bool:
     is_complete = all(each.digits is not None or each.is_free for each in operands)
     parameters = [each for each in nodes if isinstance(each, exp.Placeholder)]
     stored = [each.stored for each in operands if each.stored is not None]
-    for each in parameters:
+    is_beside_floats = any(each.meta.get(MEETS) == _SINGLE for each in parameters)
+    for each in parameters if not is_beside_floats else ():
         each.meta[MEETS] = _met(stored, computed) if is_complete else _COMPUTED
     if not computed or len(operands) < 2 or not is_complete:
         return False

@@ -22,7 +22,11 @@ from pykudu_sql.planner.pushdown.limit_pushdown import row_limit, summaries
 from pykudu_sql.planner.pushdown.pushdown import push_down
 from pykudu_sql.planner.pushdown.runtime_filters import join_equalities
 from pykudu_sql.planner.pushdown.transitive import with_equalities
-from pykudu_sql.planner.query.compared_parameters import assigned_parameters, compared_parameters
+from pykudu_sql.planner.query.compared_parameters import (
+    assigned_parameters,
+    compared_parameters,
+    meet_floats,
+)
 from pykudu_sql.planner.query.compared_texts import read_compared_texts
 from pykudu_sql.planner.query.computed_parameters import computed_numbers
 from pykudu_sql.planner.query.decimal_texts import WRITING, write_zeros
@@ -111,6 +115,9 @@ def _derive_types(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
         nodes = query.nodes
     check_compared(nodes.all(*COMPARING), types)
     if read_compared_texts(nodes.all(*COMPARING), types, context):
+        query = query.with_tree(query.tree)
+        nodes = query.nodes
+    if meet_floats(nodes.all(*COMPARING), types):
         query = query.with_tree(query.tree)
         nodes = query.nodes
     mark_numbers(nodes.all(*COMPARISONS), context)

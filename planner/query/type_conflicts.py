@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.relations import Scope
 from pykudu_sql.planner.functions.parameter_literals import list_parameter
+from pykudu_sql.planner.parse.dialect import display
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.parameter_types import incomparable_list
 from pykudu_sql.planner.query.exact_decimals import compared
@@ -78,7 +79,14 @@ def check_compared(nodes: Iterable[exp.Expr], types: ExpressionTypes) -> None:
         for one, other in combinations(dict.fromkeys(names), 2):
             if _differ(one, other):
                 _check_no_list_parameter(operands, other if _is_nested(one) else one)
-                raise _differing("values", one, other, node)
+                sides = [each for each in operands if _compared_type(each, types) in (one, other)]
+                raise _differing("values", one, other, node, _text_of(sides, types))
+
+
+def _text_of(operands: Iterable[exp.Expr], types: ExpressionTypes) -> exp.Expr | None:
+    """The column of texts among operands, for which a cast can be written out."""
+    texts = (each for each in operands if _compared_type(each, types) == VARCHAR)
+    return next((each for each in texts if isinstance(each, exp.Column)), None)
 
 
 def _check_no_list_parameter(operands: Iterable[exp.Expr], beside: str | None) -> None:
@@ -146,12 +154,19 @@ def _differ(one: str | None, other: str | None) -> bool:
 
 
 def _differing(
-    what: str, one: str | None, other: str | None, node: exp.Expr | None = None
+    what: str,
+    one: str | None,
+    other: str | None,
+    node: exp.Expr | None = None,
+    text: exp.Expr | None = None,
 ) -> ProgrammingError:
     names = [shown_type(each or "") for each in (one, other)]
+    hint = f"CAST one: CAST(x AS {names[0]}), CAST(x AS {names[1]})"
+    if text is not None:
+        hint = f"write CAST({display(text)} AS {names[one == VARCHAR]})"
     error = ProgrammingError(
         f"cannot compare {what} of type {names[0]} with type {names[1]}",
-        hint=f"CAST one: CAST(x AS {names[0]}), CAST(x AS {names[1]})",
+        hint=hint,
         sqlstate=_NO_COMMON_TYPE,
     )
     error.span = None if node is None else node_span(node)

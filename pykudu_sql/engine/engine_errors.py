@@ -77,6 +77,8 @@ _HINTS: Mapping[str, str] = {
     "TIMESTAMP - INT": "write ts - INTERVAL 1 DAY",
     "no function matches": _CAST,
     "no operator matches": _CAST,
+    "an explicit cast is required": _CAST,
+    "a list is expected": "write [1, 2], a list as a parameter, or a subquery",
     " (column ": ("text meets another type: compare with text, or TRY_CAST, which gives NULL"),
 }
 _BEYOND_DECIMAL = re.compile(

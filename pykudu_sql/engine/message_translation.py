@@ -101,6 +101,10 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
             r"no function matches \1() with arguments of types as different as these",
         ),
         (r"(?i)^array_slice can only operate on.*", "a slice [a:b] takes a list or a text"),
+        (
+            r"(?i)^unnest\(\) can only be applied to lists, structs and NULL, not (.*)",
+            r"a list is expected, not \1",
+        ),
         (r"(?i)^failed to cast value to numerical: (.*)", r"'\1' is no number"),
         (r'^could not convert string "(.*)" to ', r"could not convert string '\1' to "),
         (r'"NULL"', "NULL"),

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.plan.bound_parameters import BoundParameters
 from pykudu_sql.planner.plan.plan import Deallocate, ExecutePrepared, Prepare
 from pykudu_sql.planner.plan.prepared_plans import PassedOn
 from pykudu_sql.planner.plan.value import ParameterValues, parameter_value
@@ -56,7 +57,8 @@ def argument_values(
 def _value(state: SessionState, value: object, parameters: ParameterValues) -> Any:
     if not isinstance(value, PassedOn):
         return value
-    passed = parameter_value(parameters, value.key)
+    listed = BoundParameters("", parameters).list_of(value.key)
+    passed = parameter_value(parameters, value.key) if listed is None else listed
     if value.conversion is None:
         return passed
     result = state.engine.execute(value.conversion, {}, (passed,))

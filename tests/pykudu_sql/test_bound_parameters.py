@@ -36,6 +36,19 @@ def keys(connection: Connection, condition: str, parameters: object) -> list[int
         ("k IN (?) AND v = ?", ([1, 2], "b"), [2]),
         ("v IN (:names)", {"names": ["a", "nope"]}, [1]),
         ("k = ANY(?)", ([1, 2],), [1, 2]),
+        ("k = SOME(?)", ([1, 2],), [1, 2]),
+        ("k <> ALL(?)", ([1, 2],), [3]),
+        ("k <> ALL(?)", ([],), [1, 2, 3]),
+        ("k > ALL(?)", ([1, 2],), [3]),
+        ("k = ALL(?)", ([2, 2],), [2]),
+        ("NOT k = ANY(?)", ([1, None],), []),
+        ("(k, v) IN (?)", ([(1, "a"), (2, "x")],), [1]),
+        ("(k, v) IN (?)", ([],), []),
+        ("(k, v) IN (?, ?)", ((1, "a"), (2, "b")), [1, 2]),
+        ("(k, v) NOT IN (?)", ([(1, "a"), (2, "x")],), [2, 3]),
+        ("(k, v) IN (?)", ([(each, "b") for each in range(1500)],), [2]),
+        ("(k, v) = ?", ((1, "a"),), [1]),
+        ("? < (k, v)", ((1, "a"),), [2, 3]),
         ("k IN (?)", (np.arange(2, 5000),), [2, 3]),
         ("v IN (?)", ([*map(str, range(2000)), "c"],), [3]),
         ("k IN (?)", ([1.0, 2.5],), [1]),
@@ -53,9 +66,29 @@ def test_one_text_is_run_with_lists_of_any_length_and_with_none(connection: Conn
         assert keys(connection, "k IN (?)", (values,)) == found
 
 
-def test_a_list_prunes_as_the_values_do(connection: Connection) -> None:
-    plan = connection.execute("EXPLAIN SELECT v FROM t WHERE k IN (?)", ([7],)).fetchall()
+@pytest.mark.parametrize("condition", ["k IN (?)", "k = ANY(?)"])
+def test_a_list_prunes_as_the_values_do(connection: Connection, condition: str) -> None:
+    plan = connection.execute(f"EXPLAIN SELECT v FROM t WHERE {condition}", ([7],)).fetchall()
     assert "pushed: k = 7" in str(plan)
+
+
+def test_all_of_a_list_is_headed_as_it_is_written(connection: Connection) -> None:
+    cursor = connection.execute("SELECT 3 <> ALL (?), 3 = any([3])", ([1],))
+    assert [each[0] for each in cursor.description or ()] == ["3 <> ALL (?)", "3 = any([3])"]
+    assert cursor.fetchall() == [(True, True)]
+
+
+@pytest.mark.parametrize("condition", ["k = ANY(?)", "(k, v) IN (?)"])
+def test_execute_passes_lists_on(connection: Connection, condition: str) -> None:
+    connection.execute(f"PREPARE p AS SELECT v FROM t WHERE {condition}")
+    values = [1, 7] if "ANY" in condition else [(1, "a"), (2, "x")]
+    assert connection.execute("EXECUTE p(?)", (values,)).fetchall() == [("a",)]
+
+
+def test_any_of_what_is_no_list_says_so(connection: Connection) -> None:
+    with pytest.raises(pykudu_sql.ProgrammingError, match="a list is expected, not INT") as e:
+        connection.execute("SELECT k FROM t WHERE k = ANY(?)", (3,))
+    assert e.value.hint == "write [1, 2], a list as a parameter, or a subquery"
 
 
 def test_statements_that_write_take_lists(connection: Connection) -> None:

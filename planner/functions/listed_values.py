@@ -1,0 +1,65 @@
+"""Values compared with the ANY or ALL of a list that is written out, as IN says it.
+
+`x = ANY (?)` and `x <> ALL (?)` with a list, as programs for PostgreSQL have them, are `x IN (...)`
+and `x NOT IN (...)`: keys are looked up and scans are pruned by them. SOME is ANY. Other
+comparisons, and lists that are computed, are the engine's.
+"""
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from pykudu_sql.planner.tree_nodes import nodes_of
+
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+_QUANTIFIERS: Mapping[str, type[exp.Any | exp.All]] = {
+    "any": exp.Any,
+    "some": exp.Any,
+    "all": exp.All,
+}
+
+
+def write_as_listed(tree: exp.Expr) -> exp.Expr:
+    """The tree with IN for ANY and ALL of lists of values; changed in place.
+
+    `tree`: of a query, not bound yet, with the lists of its parameters.
+    """
+    for node in nodes_of(tree, *_COMPARISONS):
+        quantified = _quantified(node.expression)
+        if quantified is None:
+            continue
+        node.set("expression", quantified)
+        listed = _listed(node, quantified)
+        if listed is not None and node is tree:
+            return listed
+        if listed is not None:
+            node.replace(listed)
+    return tree
+
+
+def _quantified(node: exp.Expr) -> exp.Any | exp.All | None:
+    """ANY or ALL of a list; the parser has ALL and SOME of one as calls."""
+    if isinstance(node, exp.Any | exp.All):
+        return node
+    kind = _QUANTIFIERS.get(node.name.lower()) if isinstance(node, exp.Anonymous) else None
+    if kind is None or len(node.expressions) != 1:
+        return None
+    return kind(this=exp.paren(node.expressions[0], copy=False))
+
+
+def _listed(node: exp.Expr, quantified: exp.Any | exp.All) -> exp.Expr | None:
+    """IN or NOT IN of the values; None if another comparison is asked for, or values computed."""
+    values: exp.Expr = quantified.this
+    while isinstance(values, exp.Paren):
+        values = values.this
+    kind = exp.EQ if isinstance(quantified, exp.Any) else exp.NEQ
+    if type(node) is not kind or not isinstance(values, exp.Array):
+        return None
+    if any(isinstance(each, exp.Query | exp.Array) for each in values.expressions):
+        return None
+    listed: exp.Expr = exp.In(this=node.this, expressions=values.expressions)
+    listed.meta.update(node.meta)
+    if kind is exp.NEQ:
+        listed = exp.paren(exp.Not(this=listed), copy=False)
+        listed.meta.update(node.meta)
+    return listed
