@@ -70,5 +70,5 @@ def test_changes_find_the_row_too() -> None:
     with pykudu_sql.connect(":memory:", autocommit=True) as connection:
         connection.execute("CREATE TABLE t (k INT PRIMARY KEY, f FLOAT)")
         connection.execute("INSERT INTO t VALUES (1, 0.1)")
-        assert connection.execute("UPDATE t SET k = k WHERE f = ?", (0.1,)).rowcount == 1
+        assert connection.execute("UPDATE t SET f = f WHERE f = ?", (0.1,)).rowcount == 1
         assert connection.execute("DELETE FROM t WHERE k = 1 AND f = ?", (0.1,)).rowcount == 1
