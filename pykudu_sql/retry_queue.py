@@ -2,26 +2,30 @@
 
 Without it, threads that all change one row conflict with each other again and again. The queue only
 decides who tries when; whether a commit is valid is decided by the conflict check at commit. So it
-may be left at any time: a session waits while retries end one after another, but not for a retry
-that takes long, and runs beside it then.
+may be left at any time: a session waits while retries end one after another, but not for one that
+takes much longer than its first attempt, and runs beside it then. Who retries loses only to
+attempts that were under way before, and to transactions that BEGIN opened.
 """
 
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_LONG_SECONDS = 0.25
+_LEAST_SECONDS = 0.25
+_MOST_SECONDS = 10.0
+_ATTEMPTS = 16
 
 
 class RetryQueue:
     """The retries of all sessions of one open database. Safe for threads."""
 
-    __slots__ = ("_ended", "_lock")
+    __slots__ = ("_ended", "_lock", "_patience")
 
     def __init__(self) -> None:
         """No statement runs again yet."""
         self._lock = threading.Lock()
         self._ended = 0
+        self._patience = _LEAST_SECONDS
 
     def wait_for_retries(self) -> None:
         """Wait while other statements run again, before a first attempt."""
@@ -29,9 +33,14 @@ class RetryQueue:
             self._lock.release()
 
     @contextmanager
-    def retrying(self) -> Iterator[None]:
-        """A block in which a statement runs again after a conflict."""
+    def retrying(self, seconds: float) -> Iterator[None]:
+        """A block in which a statement runs again after a conflict.
+
+        `seconds`: that its first attempt took. Others wait for as long as some of these take.
+        """
         is_acquired = self._acquire()
+        if is_acquired:
+            self._patience = min(max(_LEAST_SECONDS, _ATTEMPTS * seconds), _MOST_SECONDS)
         try:
             yield
         finally:
@@ -44,6 +53,6 @@ class RetryQueue:
         ended = -1
         while ended != self._ended:
             ended = self._ended
-            if self._lock.acquire(timeout=_LONG_SECONDS):
+            if self._lock.acquire(timeout=self._patience):
                 return True
         return False

@@ -20,7 +20,7 @@ from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.executor import prepare
 from pykudu_sql.executor.parameter_shape import check_parameter_shape, parameter_rows
 from pykudu_sql.executor.session_state import Prepared, SessionState
-from pykudu_sql.executor.transaction_scope import MAX_ATTEMPTS, TransactionScope
+from pykudu_sql.executor.transaction_scope import TransactionScope
 from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.planner.plan.bound_parameters import BoundParameters, can_bind, has_list
 from pykudu_sql.planner.plan.context import ListedRows, PlanContext, PlanSettings
@@ -51,6 +51,7 @@ from pykudu_sql.storage.errors import (
 if TYPE_CHECKING:  # The store loads them for the first transaction.
     from pykudu_sql.storage.transaction.transaction import Transaction
 
+MAX_PLANS = 20
 MAX_STATEMENTS = 512
 MAX_CACHED_TEXT = 16 * 1024
 
@@ -190,7 +191,7 @@ class Session:
         """
         if self._transactions.is_open:
             raise error
-        for _ in range(MAX_ATTEMPTS - 2):
+        for _ in range(MAX_PLANS - 2):
             with suppress(TableChangedError):
                 return run()
         return run()

@@ -17,6 +17,7 @@ refused inside one that BEGIN opened or that has written; one that has only read
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 from pykudu_sql.retry_queue import RetryQueue
@@ -32,7 +33,7 @@ if TYPE_CHECKING:  # The store loads them for the first transaction.
     from pykudu_sql.storage.transaction.transaction import Transaction
     from pykudu_sql.storage.transaction.write_set import Savepoint
 
-MAX_ATTEMPTS = 20
+MAX_ATTEMPTS = 100
 
 T = TypeVar("T")
 
@@ -246,10 +247,15 @@ class TransactionScope:
             current.rollback_to(saved)
             raise
 
+    def wait_for_retries(self) -> None:
+        """Let statements that lost races end first, before one that stands alone writes."""
+        self._retry_queue.wait_for_retries()
+
     def write_alone(self, action: "Callable[[Transaction], T]") -> T:
         """Run a writing statement as a transaction of its own; see `write`."""
         attempts = 1
         self._retry_queue.wait_for_retries()
+        started = monotonic()
         with ExitStack() as stack:
             while True:
                 transaction = self._begin()
@@ -267,7 +273,8 @@ class TransactionScope:
                     if attempts == MAX_ATTEMPTS:
                         raise
                     if attempts == 1:
-                        stack.enter_context(self._retry_queue.retrying())
+                        seconds = monotonic() - started
+                        stack.enter_context(self._retry_queue.retrying(seconds))
                     attempts += 1
 
     def _done(self, action: "Callable[[Transaction], T]", transaction: "Transaction") -> T:

@@ -155,6 +155,7 @@ def _by_row(
         if cells is None:
             return _outcome(kind, 0)
         if transactions.stands_alone:
+            transactions.wait_for_retries()
             return _outcome(kind, store.write_row(table, kind, cells))
         return _outcome(kind, transactions.write(lambda t: t.write_row(table, kind, cells)))
 

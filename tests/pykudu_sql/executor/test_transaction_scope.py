@@ -170,6 +170,22 @@ def test_a_statement_that_loses_every_race_gives_up(
     assert rows(connection) == [(1, 100)]
 
 
+def test_a_statement_that_loses_many_races_is_done_in_the_end(
+    connection: Connection, scope_of: Scopes, put: Put
+) -> None:
+    scope, other = scope_of(), scope_of()
+    races = iter(range(50))
+
+    def raced(transaction: Transaction) -> int:
+        for number in races:
+            other.write_alone(put(1, number))
+            break
+        return put(1, 100)(transaction)
+
+    scope.write(raced)
+    assert rows(connection) == [(1, 100)]
+
+
 def test_a_transaction_that_loses_a_race_ends_without_another_try(
     connection: Connection, scope_of: Scopes, put: Put
 ) -> None:
