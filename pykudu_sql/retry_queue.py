@@ -8,12 +8,14 @@ attempts that were under way before, and to transactions that BEGIN opened.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 
 _LEAST_SECONDS = 0.25
 _MOST_SECONDS = 10.0
 _ATTEMPTS = 16
+_CHECKED_SECONDS = 0.1
 
 
 class RetryQueue:
@@ -27,18 +29,22 @@ class RetryQueue:
         self._ended = 0
         self._patience = _LEAST_SECONDS
 
-    def wait_for_retries(self) -> None:
-        """Wait while other statements run again, before a first attempt."""
-        if self._lock.locked() and self._acquire():
+    def wait_for_retries(self, checkpoint: Callable[[], None]) -> None:
+        """Wait while other statements run again, before a first attempt.
+
+        `checkpoint`: called meanwhile; may raise to end the wait.
+        """
+        if self._lock.locked() and self._acquire(checkpoint):
             self._lock.release()
 
     @contextmanager
-    def retrying(self, seconds: float) -> Iterator[None]:
+    def retrying(self, seconds: float, checkpoint: Callable[[], None]) -> Iterator[None]:
         """A block in which a statement runs again after a conflict.
 
         `seconds`: that its first attempt took. Others wait for as long as some of these take.
+        `checkpoint`: see `wait_for_retries`.
         """
-        is_acquired = self._acquire()
+        is_acquired = self._acquire(checkpoint)
         if is_acquired:
             self._patience = min(max(_LEAST_SECONDS, _ATTEMPTS * seconds), _MOST_SECONDS)
         try:
@@ -48,11 +54,14 @@ class RetryQueue:
                 self._ended += 1
                 self._lock.release()
 
-    def _acquire(self) -> bool:
+    def _acquire(self, checkpoint: Callable[[], None]) -> bool:
         """Take the lock; False when one retry holds it for long."""
         ended = -1
         while ended != self._ended:
             ended = self._ended
-            if self._lock.acquire(timeout=self._patience):
-                return True
+            end = monotonic() + self._patience
+            while (left := end - monotonic()) > 0:
+                if self._lock.acquire(timeout=min(left, _CHECKED_SECONDS)):
+                    return True
+                checkpoint()
         return False

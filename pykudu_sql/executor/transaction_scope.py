@@ -249,12 +249,12 @@ class TransactionScope:
 
     def wait_for_retries(self) -> None:
         """Let statements that lost races end first, before one that stands alone writes."""
-        self._retry_queue.wait_for_retries()
+        self._retry_queue.wait_for_retries(self._checkpoint)
 
     def write_alone(self, action: "Callable[[Transaction], T]") -> T:
         """Run a writing statement as a transaction of its own; see `write`."""
         attempts = 1
-        self._retry_queue.wait_for_retries()
+        self._retry_queue.wait_for_retries(self._checkpoint)
         started = monotonic()
         with ExitStack() as stack:
             while True:
@@ -274,7 +274,7 @@ class TransactionScope:
                         raise
                     if attempts == 1:
                         seconds = monotonic() - started
-                        stack.enter_context(self._retry_queue.retrying(seconds))
+                        stack.enter_context(self._retry_queue.retrying(seconds, self._checkpoint))
                     attempts += 1
 
     def _done(self, action: "Callable[[Transaction], T]", transaction: "Transaction") -> T:

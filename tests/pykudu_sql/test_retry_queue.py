@@ -25,11 +25,23 @@ def test_statements_that_stand_alone_let_one_end_that_runs_again(
             done.set()
 
         thread = threading.Thread(target=write)
-        with connection._session.database.retry_queue.retrying(60):
+        with connection._session.database.retry_queue.retrying(60, lambda: None):
             thread.start()
             assert not done.wait(0.1)
         thread.join()
         assert done.is_set()
+
+
+def test_a_statement_that_waits_can_be_stopped(tmp_path: Path) -> None:
+    with pykudu_sql.connect(str(tmp_path / "my.db"), autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (k INT PRIMARY KEY, n INT)")
+        connection.execute("SET statement_timeout = 10")
+        with (
+            connection._session.database.retry_queue.retrying(60, lambda: None),
+            pytest.raises(pykudu_sql.OperationalError, match="timeout") as caught,
+        ):
+            connection.execute("INSERT INTO t VALUES (1, 1)")
+        assert caught.value.sqlstate == "57014"
 
 
 def test_a_counter_that_many_threads_raise_loses_nothing(tmp_path: Path) -> None:
