@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from sqlglot import Token, TokenType, exp
 
-from pykudu_sql.planner.parse.guards import CLOSING, OPENING
-from pykudu_sql.planner.parse.token_rewrites import INNER_NAMES, is_called
+from pykudu_sql.planner.token_rewrites.renamed_calls import INNER_NAMES, is_called
+from pykudu_sql.planner.token_rewrites.tokens import CLOSING, OPENING
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, NODE_NAMES, SOURCE_NAME
 from pykudu_sql.storage.errors import ProgrammingError, SourceSpan

@@ -19,33 +19,33 @@ from sqlglot.generator import Generator
 
 from pykudu_sql.planner.checkpoint import checkpoint
 from pykudu_sql.planner.parse.call_arity import check_arguments, check_unread, token_calls
-from pykudu_sql.planner.parse.exponents import (
+from pykudu_sql.planner.parse.guards import MAX_TOKENS, guard_text, guard_tokens, guard_tree
+from pykudu_sql.planner.parse.headings import marked, note_headings
+from pykudu_sql.planner.parse.lexer import tokenize
+from pykudu_sql.planner.parse.long_list import LongList, cut_long_lists, restore_long_lists
+from pykudu_sql.planner.parse.source_spans import place_signs
+from pykudu_sql.planner.parse.syntax_errors import unparsed
+from pykudu_sql.planner.parse.unsupported import refuse_with_offset
+from pykudu_sql.planner.token_rewrites.exponents import (
     has_odd_numbers,
     plain_numbers,
     signs_behind_exponents,
     with_signs,
     without_signs,
 )
-from pykudu_sql.planner.parse.guards import MAX_TOKENS, guard_text, guard_tokens, guard_tree
-from pykudu_sql.planner.parse.headings import marked, note_headings
-from pykudu_sql.planner.parse.intervals import with_plain_intervals
-from pykudu_sql.planner.parse.lexer import tokenize
-from pykudu_sql.planner.parse.long_list import LongList, cut_long_lists, restore_long_lists
-from pykudu_sql.planner.parse.source_spans import place_signs
-from pykudu_sql.planner.parse.syntax_errors import unparsed
-from pykudu_sql.planner.parse.token_rewrites import (
+from pykudu_sql.planner.token_rewrites.intervals import with_plain_intervals
+from pykudu_sql.planner.token_rewrites.renamed_calls import (
     CURRENT_TIME_CALLS,
     WRITTEN_NAMES,
     rewrite_tokens,
-    token_like,
 )
-from pykudu_sql.planner.parse.type_parameters import (
+from pykudu_sql.planner.token_rewrites.tokens import token_like
+from pykudu_sql.planner.token_rewrites.type_parameters import (
     check_text_lengths,
     complete_decimals,
     mark_precisions,
 )
-from pykudu_sql.planner.parse.unsupported import refuse_with_offset
-from pykudu_sql.planner.parse.version_clauses import with_versions
+from pykudu_sql.planner.token_rewrites.version_clauses import with_versions
 from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.storage.errors import (
     NotSupportedError,

@@ -12,6 +12,7 @@ from sqlglot import Token, TokenType, exp
 
 from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, check_token
 from pykudu_sql.planner.parse.normalizers import NORMALIZERS, SpanOf
+from pykudu_sql.planner.token_rewrites.tokens import CLOSING, OPENING
 from pykudu_sql.planner.tree_nodes import children_of
 from pykudu_sql.storage.errors import (
     NotSupportedError,
@@ -28,8 +29,6 @@ MAX_DEPTH = 600
 MAX_JOINS = 250
 MAX_WITH_QUERIES = 400
 
-OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
-CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
 _BEFORE_ITEM = frozenset(
     {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.COMMA}
     | {TokenType.SELECT, TokenType.FROM, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.VALUES}

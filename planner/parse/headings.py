@@ -12,8 +12,8 @@ from itertools import pairwise
 
 from sqlglot import Token, TokenType, exp
 
-from pykudu_sql.planner.parse.guards import CLOSING, OPENING
 from pykudu_sql.planner.parse.lexer import tokenize
+from pykudu_sql.planner.token_rewrites.tokens import CLOSING, OPENING
 from pykudu_sql.planner.tree_nodes import nodes_of
 
 _META = "pykudu_heading"

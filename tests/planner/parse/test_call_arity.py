@@ -9,8 +9,8 @@ import pykudu_sql
 from pykudu_sql.planner.functions.compatibility_functions import COMPATIBILITY_FUNCTIONS, TEMPLATES
 from pykudu_sql.planner.functions.rules import apply_rules
 from pykudu_sql.planner.parse.dialect import parse
-from pykudu_sql.planner.parse.token_rewrites import INNER_NAMES
 from pykudu_sql.planner.printing.engine_sql import to_sql
+from pykudu_sql.planner.token_rewrites.renamed_calls import INNER_NAMES
 from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, NODE_NAMES, Arity, Function
 from pykudu_sql.storage.errors import Error, ProgrammingError, SourceSpan
 

@@ -1,4 +1,4 @@
-"""Token rewrites: calls that sqlglot's parser reads differently from Impala, before parsing.
+"""Renamed calls: those that sqlglot's parser reads differently from Impala.
 
 The parser makes nodes of the functions it knows, and refuses numbers of arguments it does not
 expect. Here such a call gets a name that the parser does not know and `compatibility_functions`
@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from sqlglot import Token, TokenType
 
-from pykudu_sql.planner.parse.guards import CLOSING, OPENING
+from pykudu_sql.planner.token_rewrites.tokens import CLOSING, OPENING, token_like
 
 # By upper-case name and number of arguments.
 _RENAMED: Mapping[tuple[str, int], str] = {
@@ -172,11 +172,6 @@ def _is_join_hint(tokens: Sequence[Token], i: int) -> bool:
         return False
     hint = tokens[i - before + 1 : i - before + 2]
     return bool(hint) and hint[0].text.upper() in _JOIN_HINTS
-
-
-def token_like(token: Token, token_type: TokenType, text: str) -> Token:
-    """A token in the place of another."""
-    return Token(token_type, text, token.line, token.col, token.start, token.end, [])
 
 
 def _renamed(tokens: Sequence[Token], i: int) -> Token:

@@ -2,7 +2,7 @@
 
 from sqlglot import Token, TokenType
 
-from pykudu_sql.planner.parse.token_rewrites import token_like
+from pykudu_sql.planner.token_rewrites.tokens import token_like
 
 _STARTS_MOMENT = frozenset({
     TokenType.NUMBER, TokenType.STRING, TokenType.PLACEHOLDER, TokenType.COLON,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from sqlglot import Token, TokenType
 
-from pykudu_sql.planner.parse.guards import CLOSING, OPENING
+from pykudu_sql.planner.token_rewrites.tokens import CLOSING, OPENING
 from pykudu_sql.planner.vocabulary.interval_text import interval_text, is_number
 from pykudu_sql.planner.vocabulary.time_units import ENGINE_UNITS
 from pykudu_sql.storage.errors import SourceSpan, SyntaxError

@@ -4,7 +4,7 @@ import pytest
 from sqlglot import TokenType
 
 from pykudu_sql.planner.parse.dialect import Kudu
-from pykudu_sql.planner.parse.intervals import with_plain_intervals
+from pykudu_sql.planner.token_rewrites.intervals import with_plain_intervals
 from pykudu_sql.planner.vocabulary.time_units import ENGINE_UNITS
 from pykudu_sql.storage.errors import SyntaxError
 

@@ -3,7 +3,7 @@
 import pytest
 from sqlglot.dialects.duckdb import DuckDB
 
-from pykudu_sql.planner.parse.version_clauses import with_versions
+from pykudu_sql.planner.token_rewrites.version_clauses import with_versions
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sqlglot import Token, TokenType
 
-from pykudu_sql.planner.parse.token_rewrites import token_like
+from pykudu_sql.planner.token_rewrites.tokens import token_like
 
 _SUSPECT = re.compile(r"[\d.][eE][\d_]+[+-]\d")
 _NUMBER_OR_OTHER = re.compile(

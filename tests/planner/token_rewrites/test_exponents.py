@@ -3,7 +3,7 @@
 import pytest
 from sqlglot.dialects.duckdb import DuckDB
 
-from pykudu_sql.planner.parse.exponents import (
+from pykudu_sql.planner.token_rewrites.exponents import (
     has_odd_numbers,
     plain_numbers,
     signs_behind_exponents,

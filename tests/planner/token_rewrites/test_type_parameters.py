@@ -4,7 +4,7 @@ import pytest
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 
-from pykudu_sql.planner.parse.type_parameters import (
+from pykudu_sql.planner.token_rewrites.type_parameters import (
     check_text_lengths,
     complete_decimals,
     mark_precisions,

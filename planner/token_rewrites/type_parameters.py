@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from sqlglot import Token, TokenType, exp
 
-from pykudu_sql.planner.parse.token_rewrites import token_like
+from pykudu_sql.planner.token_rewrites.tokens import token_like
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.vocabulary.data_types import no_parameter
 from pykudu_sql.storage.common.types.type_names import parse_type
