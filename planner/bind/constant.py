@@ -50,7 +50,7 @@ def constants(nodes: Sequence[exp.Expr], context: PlanContext) -> list[Constant 
     What the engine has to compute, it computes together.
     """
     nodes = list(map(_plain, nodes))
-    results = list(map(_written, nodes))
+    results = list(map(written_constant, nodes))
     computed = [index for index, value in enumerate(results) if value is None]
     if any(_varies(nodes[index]) for index in computed):
         return None
@@ -73,7 +73,7 @@ def _varies(node: exp.Expr) -> bool:
     return any(isinstance(part, _VARYING) or is_volatile(part) for part in all_nodes(node))
 
 
-def _written(node: exp.Expr) -> Constant | Hole | None:
+def written_constant(node: exp.Expr) -> Constant | Hole | None:
     """What is a constant as it is written."""
     match node:
         case exp.Literal():

@@ -216,7 +216,8 @@ def _engine(query: Query, facts: EngineFacts | None) -> list[str]:
         coded = () if query.coded is None else query.coded.columns
         keys = ", ".join(f"{column.column} ({column.scan})" for column in coded)
         by_codes = [f"grouped by codes if the words are few: {keys}"] if keys else []
-        return _tree("ENGINE", [f"sql: {query.sql}", *by_codes])
+        unused = [] if query.scanned is None else ["left out if few rows are read"]
+        return _tree("ENGINE", [f"sql: {query.sql}", *by_codes, *unused])
     details = [] if facts.reason is None else [f"not on Spark: {facts.reason}"]
     return _tree(f"ENGINE {facts.name}", [*details, f"sql: {facts.sql}"])
 

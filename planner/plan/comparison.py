@@ -44,8 +44,8 @@ _DAY_MICROS = 86_400_000_000
 _ENGINE_BITS = 127  # of its widest integer, the sign aside
 _EXACT_DOUBLE = 1 << 53
 _DIGITS = 80  # more than any column has, before and behind the point
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
-_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
+DATE_TEXT = re.compile(r"\d{4}-\d\d-\d\d")
+TIMESTAMP_TEXT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
 _MIRROR = {Op.EQ: Op.EQ, Op.LT: Op.GT, Op.LE: Op.GE, Op.GT: Op.LT, Op.GE: Op.LE}
 
 
@@ -207,7 +207,7 @@ def _micros(kind: Kind, value: object) -> int | None:
         if isinstance(value, str):
             # The engine reads blanks around a date alone.
             text = value.strip() if kind is Kind.DATE else value
-            pattern = _DATE if kind is Kind.DATE else _TIMESTAMP
+            pattern = DATE_TEXT if kind is Kind.DATE else TIMESTAMP_TEXT
             if not pattern.fullmatch(text):
                 return None
             value = dt.datetime.fromisoformat(text)

@@ -115,6 +115,24 @@ class CodedGroups:
 
 
 @dataclass(frozen=True, slots=True)
+class ScannedRows:
+    """The form of a query that needs no engine; see `pushdown.scanned_rows`.
+
+    Attributes:
+        outputs: ids of the stored columns that the result's columns are.
+        order: in which the rows of the scan are wanted.
+        offset: how many of them are left out at the beginning.
+        holes: the parameters of the condition. The scan alone decides only where the value of each
+            compares exactly with its type (`exact_comparison.compares_exactly`).
+    """
+
+    outputs: tuple[int, ...]
+    order: ScanOrder
+    offset: int
+    holes: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """Rows computed by the engine over scans.
 
@@ -136,6 +154,7 @@ class Query:
         timestamp_parameters: those that are compared with a TIMESTAMP or cast to one; texts among
             their values may have an offset from UTC.
         coded: the same over codes of text columns; None where no group has such a key.
+        scanned: the same without the engine; None where it has to do more than hand rows on.
         met: the types of the number columns that `$1`, `$2`, ... are compared with, or what they
             become one value with, None for none; see `planner.functions.decimal_values`.
         compared: the parameters that are compared with stored columns, once for each of these.
@@ -159,6 +178,7 @@ class Query:
     compared: tuple[Parameter, ...] = ()
     assigned: tuple[Parameter, ...] = ()
     computed: tuple[ComputedNumbers, ...] = ()
+    scanned: ScannedRows | None = None
 
     def is_cut_short(self, scanned: int, rows: int) -> bool:
         """Whether the scan must go further: its limit left out rows that the query needs.

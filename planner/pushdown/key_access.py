@@ -59,7 +59,7 @@ def key_lookup(
     source = select.args["from_"].this if select.args.get("from_") else None
     if source is not reference.node or not _keeps_a_row(select.args.get("limit")):
         return None
-    outputs = _outputs(select, reference)
+    outputs = plain_outputs(select, reference)
     key = key_values(select.args.get("where"), bound, reference, context)
     if outputs is None or key is None:
         return None
@@ -112,8 +112,11 @@ def _keeps_a_row(limit: exp.Expr | None) -> bool:
     return limit is None or bool(row_count(limit))
 
 
-def _outputs(select: exp.Select, reference: TableReference) -> list[int] | None:
-    """The column ids of a SELECT list of plain columns and stars."""
+def plain_outputs(select: exp.Select, reference: TableReference) -> list[int] | None:
+    """The column ids of a SELECT list of plain columns and stars; None of any other.
+
+    `reference`: the only one of the SELECT.
+    """
     ids: list[int] = []
     for item in select.expressions:
         inner = item.this if isinstance(item, exp.Alias) else item

@@ -18,7 +18,7 @@ from pykudu_sql.planner.types.nullability import is_nullable
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, Summary, SummaryKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
-_ROWS_ONLY = frozenset({"expressions", "from_", "where", "order", "limit", "offset"})
+ROWS_ONLY = frozenset({"expressions", "from_", "where", "order", "limit", "offset"})
 _WHOLE_TABLE = frozenset({"expressions", "from_"})
 _GATHERING = (exp.AggFunc, exp.Window, exp.Unnest, exp.Query, exp.Anonymous)
 
@@ -40,9 +40,9 @@ class RowLimit:
 
 def row_limit(tree: exp.Expr, bound: BoundQuery) -> RowLimit | None:
     """How many rows of its one table a query needs; None for all."""
-    reference = _only_table(tree, bound)
+    reference = only_table(tree, bound)
     if reference is None or any(
-        value for name, value in tree.args.items() if name not in _ROWS_ONLY
+        value for name, value in tree.args.items() if name not in ROWS_ONLY
     ):
         return None
     shown = (*tree.expressions, tree.args.get("where"))
@@ -52,7 +52,7 @@ def row_limit(tree: exp.Expr, bound: BoundQuery) -> RowLimit | None:
     if limit is None or (offset is None and tree.args.get("offset") is not None):
         return None
     ordering = tree.args.get("order")
-    if ordering is not None and not _is_by_key(ordering, tree, reference):
+    if ordering is not None and not is_by_key(ordering, tree, reference):
         return None
     order = ScanOrder.NONE if ordering is None else ScanOrder.KEY
     return RowLimit(limit + (offset or 0), limit, order)
@@ -60,7 +60,7 @@ def row_limit(tree: exp.Expr, bound: BoundQuery) -> RowLimit | None:
 
 def summaries(tree: exp.Expr, bound: BoundQuery) -> tuple[Summary, ...]:
     """What each column of a query summarizes of its one table; nothing if one is no summary."""
-    reference = _only_table(tree, bound)
+    reference = only_table(tree, bound)
     if reference is None or not reference.is_plain:
         return ()
     if any(value for name, value in tree.args.items() if name not in _WHOLE_TABLE):
@@ -70,7 +70,7 @@ def summaries(tree: exp.Expr, bound: BoundQuery) -> tuple[Summary, ...]:
     return supported if len(supported) == len(candidates) else ()
 
 
-def _only_table(tree: exp.Expr, bound: BoundQuery) -> TableReference | None:
+def only_table(tree: exp.Expr, bound: BoundQuery) -> TableReference | None:
     """The one table of a plain SELECT."""
     if not isinstance(tree, exp.Select) or len(bound.references) != 1:
         return None
@@ -79,7 +79,7 @@ def _only_table(tree: exp.Expr, bound: BoundQuery) -> TableReference | None:
     return reference if source is not None and source.this is reference.node else None
 
 
-def _is_by_key(ordering: exp.Expr, select: exp.Expr, reference: TableReference) -> bool:
+def is_by_key(ordering: exp.Expr, select: exp.Expr, reference: TableReference) -> bool:
     """Whether rows in the order of their keys are in the order wanted."""
     key = reference.table.schema.key_columns
     if len(ordering.expressions) > len(key):

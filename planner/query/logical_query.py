@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.relations import TableReference
-from pykudu_sql.planner.plan.query_plans import CodedColumn, Scan
+from pykudu_sql.planner.plan.query_plans import CodedColumn, Scan, ScannedRows
 from pykudu_sql.planner.plan.template import PredicateTemplate
 from pykudu_sql.planner.plan.value import ComputedNumbers, Parameter, ParameterKey, United
 from pykudu_sql.planner.pushdown.limit_pushdown import RowLimit
@@ -33,6 +33,7 @@ class LogicalQuery:
         equalities: of columns of two mentions, by which one may narrow the other.
         limit: how far the one table must be read; None for all of it.
         summary: what each column summarizes of the one table; nothing if one is no summary.
+        scanned: what the rows of the one table's scan are to the query, if they are all it needs.
         types: of its expressions; None before somebody may ask for them.
         scans: of the tables, in the order of their names.
         scan_names: the scan of each mention.
@@ -53,6 +54,7 @@ class LogicalQuery:
     equalities: tuple[Equality, ...] = ()
     limit: RowLimit | None = None
     summary: tuple[Summary, ...] = ()
+    scanned: ScannedRows | None = None
     types: ExpressionTypes | None = None
     scans: tuple[Scan, ...] = ()
     scan_names: Mapping[TableReference, str] = field(default_factory=dict)

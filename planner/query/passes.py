@@ -21,6 +21,7 @@ from pykudu_sql.planner.pushdown.dictionary_grouping import mark_group_keys
 from pykudu_sql.planner.pushdown.limit_pushdown import row_limit, summaries
 from pykudu_sql.planner.pushdown.pushdown import push_down
 from pykudu_sql.planner.pushdown.runtime_filters import join_equalities
+from pykudu_sql.planner.pushdown.scanned_rows import scanned_rows
 from pykudu_sql.planner.pushdown.transitive import with_equalities
 from pykudu_sql.planner.query.compared_parameters import (
     assigned_parameters,
@@ -97,6 +98,11 @@ def _push_down_limit(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     tree, bound = query.tree, query.bound
     limit, summary = row_limit(tree, bound), summaries(tree, bound)
     return replace(query, limit=limit, summary=summary) if limit or summary else query
+
+
+def _hand_on_rows(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
+    scanned = scanned_rows(query.tree, query.bound)
+    return query if scanned is None else replace(query, scanned=scanned)
 
 
 def _derive_types(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
@@ -198,6 +204,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("infer_predicates", _infer_predicates),
     Pass("hide_counters", hide_counters),
     Pass("push_down_limit", _push_down_limit),
+    Pass("hand_on_rows", _hand_on_rows),
     Pass("derive_types", _derive_types),
     Pass("plan_scans", plan_scans),
     Pass("qualify_columns", qualify_columns),

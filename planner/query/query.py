@@ -96,4 +96,5 @@ def _physical(query: LogicalQuery) -> Query:
         query.compared,
         query.assigned,
         query.computed,
+        query.scanned,
     )

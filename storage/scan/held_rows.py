@@ -54,7 +54,7 @@ def held(scan: TableScan, most: int) -> pa.Table | None:
     stats = ScanStats()
     blocks: list[RowBlock] = []
     left = most
-    for block in replace(scan, stats=stats).exact_blocks():
+    for block in replace(scan, stats=stats).exact_blocks(row_filter):
         left -= _size(block)
         if left < 0:
             return None

@@ -150,26 +150,26 @@ class TableScan:
 
     def stretches(self) -> Iterator[RowBlock]:
         """All rows as they are read, strings with the dictionaries of their files."""
-        stops_early = self.spec.limit is not None or self.spec.order is ScanOrder.KEY
-        return self._blocks() if stops_early else self._streamed()
+        return self._blocks() if self._stops_early else self._streamed()
+
+    @property
+    def _stops_early(self) -> bool:
+        return self.spec.limit is not None or self.spec.order is ScanOrder.KEY
 
     def _blocks(self) -> Iterator[RowBlock]:
         """Blocks of any size."""
         if self.spec.order is ScanOrder.KEY:
             return self._until_limit(self._by_key())
         if self.spec.limit is not None:
-            return self._until_limit(self._one_by_one())
+            return self._until_limit(self._exactly(self.row_filter(), self._stretch(BATCH_ROWS)))
         return self._whole_rowsets()
 
-    def exact_blocks(self) -> Iterator[RowBlock]:
-        """Exactly the rows that match, without a limit, one rowset after the other.
+    def exact_blocks(self, wanted: RowFilter | None) -> Iterator[RowBlock]:
+        """Exactly the rows that match, by a single reader; no more than the limit, in the order.
 
-        A single reader, as of `batches`.
+        `wanted`: the scan's own filter.
         """
-        wanted = self.row_filter()
-        exact = None if wanted is None else wanted.exactly()
-        for read in self.reads:
-            yield from self._scan(read, exact, None, self.stats)
+        return self._blocks() if self._stops_early else self._exactly(wanted, None)
 
     def _whole_rowsets(self) -> Iterator[RowBlock]:
         """Every rowset in one go; side by side, when they are large."""
@@ -197,12 +197,11 @@ class TableScan:
             return 0
         return read.rows
 
-    def _one_by_one(self) -> Iterator[RowBlock]:
-        """A stretch after the other, exactly the rows that match."""
-        wanted = self.row_filter()
+    def _exactly(self, wanted: RowFilter | None, stretch: int | None) -> Iterator[RowBlock]:
+        """A stretch of a rowset after the other, exactly the rows that match."""
         exact = None if wanted is None else wanted.exactly()
         for read in self.reads:
-            yield from self._scan(read, exact, self._stretch(BATCH_ROWS), self.stats)
+            yield from self._scan(read, exact, stretch, self.stats)
 
     def _streamed(self) -> Iterator[RowBlock]:
         """All rows, one rowset after the other, while a thread reads the stretch that comes next.

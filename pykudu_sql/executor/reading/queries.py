@@ -15,6 +15,7 @@ from pykudu_sql.executor.reading.dictionary_codes import coded_relations
 from pykudu_sql.executor.reading.frame_scan import FrameScan
 from pykudu_sql.executor.reading.join_scans import relations_of
 from pykudu_sql.executor.reading.query_parameters import parameter_values
+from pykudu_sql.executor.reading.scanned_rows import result_types, scanned_rows
 from pykudu_sql.executor.reading.scans import StreamedScan, rows_at_hand
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.plan import Query
@@ -40,6 +41,10 @@ def select(state: SessionState, query: Query, parameters: ParameterValues) -> Ou
     if state.settings.engine != EMBEDDED:
         outcome = answer(state, query, parameters, transaction)
         return _held(outcome.table, query, outcome.types)
+    if query.scanned is not None:
+        rows = scanned_rows(state, query, parameters, transaction)
+        if rows is not None:
+            return _held(rows, query, result_types(query, query.scanned))
     return _computed_rows(state, query, parameters, transaction)
 
 

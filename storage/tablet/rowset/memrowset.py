@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.predicate.key_bounds import KeyRange
 from pykudu_sql.storage.common.predicate.row_filter import RowFilter
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import plain
@@ -292,6 +293,10 @@ class MemRowSet:
             ranges = row_filter.key_ranges
             runs = [part for run in runs for part in run.within(ranges)]
         return runs
+
+    def rows_within(self, ranges: Sequence[KeyRange]) -> int:
+        """How many rows have a key in some ranges, whenever they were committed."""
+        return len(self._key_order().within(ranges))
 
     def by_key(self, bound: SnapshotBound) -> KeyRun:
         """The rows committed below a bound, of which there is one, by key."""

@@ -44,6 +44,10 @@ STATEMENTS: dict[str, list[str]] = {
         "select a from t order by a limit 3",
         "select count(*), min(a), max(id) from t",
     ],
+    "hand_on_rows": [
+        "select a, s as word from t where id >= ? and id < 100 order by id limit 5 offset 2",
+        "select a from t where a + 1 > 5",
+    ],
     "derive_types": [
         "select k from kinds where big < 0.00001",
         "select k from kinds where big = ? or code = 'x'",

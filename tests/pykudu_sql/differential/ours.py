@@ -53,8 +53,8 @@ class Ours:
     def rows_unaided(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         """The same from scans of whole tables.
 
-        No key look-up, no predicate or limit in a scan, no answer from metadata, no codes: what
-        pruning, zone maps, indexes and push-down do is left to the engine.
+        No key look-up, no predicate or limit in a scan, no answer from metadata, no codes, always
+        the engine: what pruning, zone maps, indexes and push-down do is left to the engine.
         """
         session = self._connection._session
         query = unaided(plan_rows(sql, session._context(), 0))
@@ -103,5 +103,11 @@ def unaided(query: Query) -> Query:
         replace(scan, predicate=None, limit=None, order=ScanOrder.NONE) for scan in query.scans
     )
     return replace(
-        query, scans=tuple(scans), expected=None, summary=(), runtime_filters=(), coded=None
+        query,
+        scans=tuple(scans),
+        expected=None,
+        summary=(),
+        runtime_filters=(),
+        coded=None,
+        scanned=None,
     )

@@ -1,0 +1,45 @@
+"""Whether a scan looks at few rows, by what metadata and keys say of them."""
+
+from pykudu_sql.storage.common.predicate.row_filter import RowFilter
+from pykudu_sql.storage.scan.table_scan import RowSetRead, TableScan
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
+
+
+def is_small(
+    scan: TableScan, row_filter: RowFilter | None, most_rows: int, most_bytes: int
+) -> bool:
+    """Whether so many rows at most are wanted, or looked at, and take so many bytes at most.
+
+    `row_filter`: the scan's own.
+    """
+    rows, limit = scan.row_count, scan.spec.limit
+    looked_at = rows if limit is None else min(limit, rows)
+    if looked_at > most_rows and row_filter is not None:
+        looked_at = min(looked_at, _rows_to_look_at(scan, row_filter, most_rows))
+    return looked_at <= most_rows and scan.estimated_bytes * looked_at <= most_bytes * max(1, rows)
+
+
+def _rows_to_look_at(scan: TableScan, row_filter: RowFilter, most: int) -> int:
+    """At least the rows that keys and zone maps leave; the largest rowsets are asked first, and
+    none behind one that leaves too many, or once those that are left are few."""
+    remaining, certain = scan.row_count, 0
+    for read in sorted(scan.reads, key=lambda each: each.rows, reverse=True):
+        if remaining <= most or certain > most:
+            break
+        rows = _left_of(scan, read, row_filter)
+        remaining += rows - read.rows
+        certain += rows
+    return remaining
+
+
+def _left_of(scan: TableScan, read: RowSetRead, row_filter: RowFilter) -> int:
+    rowset = read.rowset
+    if isinstance(rowset, MemRowSet):
+        ranges = row_filter.key_ranges
+        return read.rows if ranges is None else rowset.rows_within(ranges)
+    assert isinstance(rowset, DiskRowSet)
+    if not rowset.may_match(row_filter, scan.bound):
+        return 0
+    stretches = rowset.ranges_of(row_filter, rowset.view(scan.bound, read.own))
+    return sum(stop - start for start, stop in stretches)

@@ -1,0 +1,76 @@
+# ruff: noqa: E501  (tables of statements read best one a line)
+"""Which queries are handed the rows of their scan, and which need the engine."""
+
+import pytest
+
+from pykudu_sql.planner.bind.binder import bind
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.query_plans import ScannedRows
+from pykudu_sql.planner.pushdown.scanned_rows import scanned_rows
+from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
+
+NONE, KEY = ScanOrder.NONE, ScanOrder.KEY
+
+
+def scanned(sql: str, context: PlanContext) -> ScannedRows | None:
+    bound = bind(parse(sql), context)
+    return scanned_rows(bound.tree, bound)
+
+
+@pytest.mark.parametrize(
+    ("sql", "outputs", "order", "offset"),
+    [
+        ("select * from t", (0, 1, 2, 3, 4, 5), NONE, 0),
+        ("select a, id, a as again from t where b > 5 and (s = 'x' or s in ('y', 'z'))", (1, 0, 1), NONE, 0),
+        ("select x.d from t x where 5 <= x.id and x.a between -1 and 7", (4,), NONE, 0),
+        ("select d from t where a is null and not b is null and flag", (4,), NONE, 0),
+        ("select a from t where flag = false and s > null", (1,), NONE, 0),
+        ("select id from t order by id", (0,), KEY, 0),
+        ("select amount from events where host = 'h' order by host, at limit 5 offset 2", (3,), KEY, 2),
+        ("select value from events where day >= '2020-01-31' and ts < timestamp '2020-01-31 10:00:00.5'", (2,), NONE, 0),
+        ("select value from events where day = date '2020-01-31' or ts = '2020-01-31 10:00'", (2,), NONE, 0),
+        ("select a from t where b > 1 limit 3", (1,), NONE, 0),
+        ("select was from t for system_time as of '2020-01-01' where id = 1 and id < 5", (1,), NONE, 0),
+    ],
+)  # fmt: skip
+def test_plain_columns_under_exact_conditions_are_handed_on(
+    context: PlanContext, sql: str, outputs: tuple[int, ...], order: ScanOrder, offset: int
+) -> None:
+    assert scanned(sql, context) == ScannedRows(outputs, order, offset, ())
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select a + 1 from t", "select distinct a from t", "select count(*) from t",
+        "select * exclude (a) from t", "select * replace (1 as a) from t", "select a from t group by a",
+        "select a, (select 1) from t", "select t.a from t, u", "select t.a from t join u using (id)",
+        "select a from (select * from t)", "with w as (select * from t) select a from w",
+        "select a from t union all select a from t", "select a from t qualify row_number() over () = 1",
+        "select a from t order by a", "select a from t order by id desc", "select a from t order by 1 + 1, id",
+        "select a from t limit ?", "select a from t offset 1", "select a from t limit 5%",
+        "select a from t where 1 = 1",
+        "select a from t where a <> 5", "select a from t where not a = 5", "select a from t where a not in (1, 2)",
+        "select a from t where a in (select 1)", "select a from t where a = b", "select a from t where a + 0 = 5",
+        "select a from t where a > 5.5", "select a from t where a = '5'", "select a from t where d > 5",
+        "select a from t where a = 5 + 5", "select a from t where s like 'a%'", "select a from t where s = 'a' || 'b'",
+        "select a from t where a = 99999999999999999999", "select a from t where coalesce(a, 1) = 1",
+        "select a from t where a between symmetric 5 and 1",
+        "select a from t where a = 5 or a + 1 = 5", "select a from t where flag is true",
+        "select value from events where day = '2020-1-1'",
+        "select value from events where day = date '20200101'", "select value from events where amount = 1.5",
+        "select value from events where ts > timestamp '2020-01-01 10:00:00.1234567'",
+        "select value from events where day > timestamp '2020-01-01 10:00:00'",
+        "select id from changes(t, '2020-01-01', '2020-01-02')",
+    ],
+)  # fmt: skip
+def test_the_engine_makes_the_rows_of_all_other_queries(context: PlanContext, sql: str) -> None:
+    assert scanned(sql, context) is None
+
+
+def test_parameters_are_to_compare_exactly_with_their_columns(context: PlanContext) -> None:
+    found = scanned("select a from t where id > ? and s in (?, 'x') and ? = a", context)
+    assert found is not None
+    holes = [(hole.key, str(hole.type), hole.column) for hole in found.holes]
+    assert sorted(holes) == [(0, "BIGINT", "id"), (1, "STRING", "s"), (2, "INT", "a")]
