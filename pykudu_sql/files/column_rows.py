@@ -76,6 +76,12 @@ class ColumnFile:
             yield from self._file
 
     def _damaged(self, error: Exception) -> DataError:
+        if "nanosecond resolution" in str(error):
+            return DataError(
+                f"'{self.name}' has times that are read of Parquet only: {error!s:.200}",
+                hint="ORC files are read with times of 1677-09-21 to 2262-04-11",
+                sqlstate="22008",
+            )
         return DataError(
             f"'{self.name}' cannot be read as {_SHOWN[self._format]}: {error!s:.200}",
             hint="it is damaged, or of another format: (FORMAT ..) says which",

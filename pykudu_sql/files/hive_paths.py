@@ -1,7 +1,7 @@
 """Hive's layout of files: `a=1/b=x/part.parquet` says of all rows of a file what `a` and `b` are.
 
 Values are texts, in which characters that a path cannot have are `%` and two hexadecimal digits;
-NULL has a name of its own.
+NULL has a name of its own, whose first letter is written so where a text is that name.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,9 +21,16 @@ _PLAIN: Final = " ,;!$()+@'"
 def folder_of(names: Sequence[str], values: Sequence[str | None]) -> str:
     """The folder of the rows that have some values, as texts, in some columns."""
     return "/".join(
-        f"{quote(name, safe=_PLAIN)}={NULL if text is None else quote(text, safe=_PLAIN)}"
+        f"{quote(name, safe=_PLAIN)}={_value(text)}"
         for name, text in zip(names, values, strict=True)
     )
+
+
+def _value(text: str | None) -> str:
+    if text is None:
+        return NULL
+    quoted = quote(text, safe=_PLAIN)
+    return f"%{ord(NULL[0]):02X}{NULL[1:]}" if quoted == NULL else quoted
 
 
 def partitions_of(folders: Sequence[str]) -> Mapping[str, str | None]:

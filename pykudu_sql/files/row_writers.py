@@ -10,7 +10,8 @@ from pykudu_sql.files.column_texts import text_bytes
 from pykudu_sql.files.csv_texts import CsvStyle
 from pykudu_sql.files.formats import FileKind
 from pykudu_sql.files.json_texts import object_texts
-from pykudu_sql.storage.errors import NotSupportedError
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.errors import NotSupportedError, ValueOutOfRangeError
 
 WriteRows = Callable[[pa.Table], None]
 _BUFFER_BYTES = 1 << 20
@@ -21,8 +22,8 @@ _ROW_GROUP = 1 << 17
 def row_writer(path: str, kind: FileKind, schema: pa.Schema) -> Iterator[WriteRows]:
     """A file to be made, and what writes rows to it; it is complete when the block ends.
 
-    `schema`: of the rows. Raises NotSupportedError: the format has no such values; OSError: the
-    disk refused.
+    `schema`: of the rows. Raises NotSupportedError: the format has no such values;
+    ValueOutOfRangeError: it has not one of them; OSError: the disk refused.
     """
     try:
         with _WRITERS[kind.format](path, kind, schema) as write:
@@ -81,7 +82,29 @@ def _orc(path: str, kind: FileKind, schema: pa.Schema) -> Iterator[WriteRows]:
     compression = "uncompressed" if kind.compression == "none" else kind.compression
     with ORCWriter(path, compression=compression) as writer:
         writer.write(schema.empty_table())
-        yield writer.write
+
+        def write(rows: pa.Table) -> None:
+            _check_readable(rows)
+            writer.write(rows)
+
+        yield write
+
+
+def _check_readable(rows: pa.Table) -> None:
+    """Refuse times that readers of ORC, which count nanoseconds, would not give back."""
+    for name, column in zip(rows.column_names, rows.columns, strict=True):
+        if not pa.types.is_timestamp(column.type) or column.null_count == len(column):
+            continue
+        ends = pc.min_max(column)
+        for end in (ends["min"], ends["max"]):
+            try:
+                end.cast(pa.timestamp("ns", column.type.tz))
+            except pa.ArrowInvalid:
+                raise ValueOutOfRangeError(
+                    f"column '{name:.80}': ORC files have no {end.as_py()!s}, but the "
+                    "times of 1677-09-21 to 2262-04-11",
+                    hint="write Parquet, or CAST the column to STRING",
+                ) from None
 
 
 @contextmanager

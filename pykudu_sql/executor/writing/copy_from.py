@@ -1,8 +1,9 @@
 """COPY FROM: the rows of files into a table, in one commit or none.
 
 They are read while they are written, so that memory does not grow with them. A row whose values do
-not fit ends the statement, with its file and line; where row errors are collected it is left out
-and reported with that place, and so is a row that the table refuses. What concerns a whole file (a
+not fit, or that the table refuses, ends the statement, with its file and line; where row errors are
+collected it is left out and reported with that place. What the table refuses is known of a chunk:
+which row it was is found by reading the files once more, up to it. What concerns a whole file (a
 column that the table has not, a damaged file) is an error in either mode.
 """
 
@@ -11,17 +12,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NoReturn
 
 import pyarrow as pa
 
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.chunked_rows import (
     ArrowColumns,
+    ChunkedRows,
     chunk_bytes,
     file_rows,
     write_rows,
 )
-from pykudu_sql.executor.writing.collecting import faults, first_fault, row_error
+from pykudu_sql.executor.writing.collecting import (
+    collect_columns,
+    faults,
+    first_fault,
+    row_error,
+)
 from pykudu_sql.executor.writing.copy_options import access_of, kind_of
 from pykudu_sql.executor.writing.file_rows import UnfitRow, fitting_rows, open_rows
 from pykudu_sql.executor.writing.writes import mode_of, written
@@ -38,7 +46,13 @@ from pykudu_sql.storage.common.rows.row_result import (
     RowErrorMode,
     RowResults,
 )
-from pykudu_sql.storage.errors import DataError, InvalidSchemaError
+from pykudu_sql.storage.errors import (
+    DataError,
+    Error,
+    IntegrityError,
+    InvalidSchemaError,
+    ValueTooLargeError,
+)
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 
@@ -63,7 +77,19 @@ def copy_files(state: SessionState, plan: CopyFrom, access: FileAccess) -> Outco
         with closing(_FileRows(state, plan, files, mode)) as source:
             return source.insert(transaction)
 
-    outcome = written(state, RowOpKind.INSERT, state.transactions.write(action))
+    def look(error: IntegrityError | ValueTooLargeError, transaction: Transaction) -> NoReturn:
+        with closing(_FileRows(state, plan, files, RowErrorMode.COLLECT)) as source:
+            raise source.placed(transaction, error) or error
+
+    try:
+        results = state.transactions.write(action)
+    except (IntegrityError, ValueTooLargeError) as error:
+        if mode is RowErrorMode.COLLECT:
+            raise
+        # What it raises takes back what it wrote.
+        state.transactions.write(partial(look, error))
+        raise
+    outcome = written(state, RowOpKind.INSERT, results)
     failed = (outcome.message or "").partition(",")[1:]
     return replace(outcome, message=f"Copied {outcome.rowcount} row(s){''.join(failed)}")
 
@@ -105,10 +131,7 @@ class _FileRows:
 
     def insert(self, transaction: Transaction) -> RowResults:
         """Insert the rows that fit."""
-        schema = pa.schema([(column.name, column.type.arrow) for column in self._columns])
-        batches = self._batches()
-        most = chunk_bytes(self._state.store.budget)
-        rows = file_rows(schema, lambda: next(batches, None), most)
+        rows = self._rows()
         with self._state.followed():
             table, kind = self._plan.table, RowOpKind.INSERT
             results = write_rows(self._mode, transaction, table, kind, rows, self._by_id)
@@ -123,6 +146,36 @@ class _FileRows:
             results.failed + len(self._left_out),
             tuple(self._located(errors[:MAX_ROW_ERRORS])),
         )
+
+    def placed(
+        self, transaction: Transaction, error: IntegrityError | ValueTooLargeError
+    ) -> Error | None:
+        """An error with the place of the first row that the table refuses so; None without one.
+
+        `error`: of the same rows, where all of them were inserted or none.
+        """
+        table, start = self._plan.table, 0
+        with self._state.followed():
+            for chunk in self._rows().chunks():
+                columns = self._by_id(chunk)
+                results = collect_columns(transaction, table, RowOpKind.INSERT, columns)
+                refused = [one for one in results.errors if one.sqlstate == error.sqlstate]
+                if refused:
+                    # Of a key given twice the later row is meant.
+                    named = [one for one in refused if one.key and one.key in error.message]
+                    row = replace(named[-1], message=error.message) if named else refused[0]
+                    kept = _KeptPositions(self._left_out)
+                    row = replace(row, position=kept.position(start + row.position))
+                    (located,) = self._located([row])
+                    return type(error)(located.message, hint=error.hint, sqlstate=error.sqlstate)
+                start += len(chunk)
+        return None
+
+    def _rows(self) -> ChunkedRows:
+        schema = pa.schema([(column.name, column.type.arrow) for column in self._columns])
+        batches = self._batches()
+        most = chunk_bytes(self._state.store.budget)
+        return file_rows(schema, lambda: next(batches, None), most)
 
     def _by_id(self, chunk: pa.Table) -> ArrowColumns:
         self._state.checkpoint()

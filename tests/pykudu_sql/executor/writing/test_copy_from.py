@@ -1,5 +1,6 @@
 """COPY FROM: rows of files in one commit or none, bad ones with file and line."""
 
+import datetime as dt
 import gzip
 import json
 from pathlib import Path
@@ -10,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import orc
 
 import pykudu_sql
 from pykudu_sql import Connection
@@ -169,6 +171,49 @@ def test_bad_rows_are_told_with_their_lines(
     assert [e.key for e in errors if e.key] == ["(k) = (2)", "(k) = (1)"]
 
 
+REFUSED = (
+    "CREATE TABLE r (k INT PRIMARY KEY, s STRING, n INT NOT NULL DEFAULT 1 CHECK (n > 0)) "
+    "PARTITION BY RANGE (k) (PARTITION VALUES < 100)"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message", "sqlstate"),
+    [
+        ("k,s\n1,\n\n,\n", 4, "NULL values not allowed for non-nullable column 'k'", "23502"),
+        ("k,n\n1,1\n2,\n", 3, "NULL values not allowed for non-nullable column 'n'", "23502"),
+        ("k\n1\n2\n1\n", 4, "key given twice in one INSERT", "23505"),
+        ("k\n1\n9\n", 3, "key already present in table 'r': (k) = (9)", "23505"),
+        ("k\n9\n9\n", 3, "key given twice in one INSERT", "23505"),
+        ("k\n1\n700\n", 3, "no range partition covers (k) = 700", "23514"),
+        ("k,n\n1,1\n2,0\n", 3, "the row (k) = (2) of table 'r' violates CHECK", "23514"),
+        ("k,s\n1,a\n2," + "x" * 70_000, 3, "value too large for column 's'", "22001"),
+    ],
+)
+@pytest.mark.parametrize("is_open", [False, True])
+def test_a_row_that_the_table_refuses_is_told_with_its_line(
+    connection: Connection,
+    tmp_path: Path,
+    text: str,
+    place: int,
+    message: str,
+    sqlstate: str,
+    is_open: bool,
+) -> None:
+    connection.execute(REFUSED)
+    connection.execute("INSERT INTO r (k) VALUES (9)")
+    (tmp_path / "x.csv").write_text(text)
+    if is_open:
+        connection.execute("BEGIN")
+        connection.execute("INSERT INTO r (k) VALUES (50)")
+    with pytest.raises(Error) as raised:
+        connection.execute("COPY r FROM 'x.csv'")
+    assert raised.value.message.startswith(f"'x.csv', line {place}: {message}")
+    assert raised.value.sqlstate == sqlstate
+    found = connection.execute("SELECT k FROM r ORDER BY k").fetchall()
+    assert found == ([(9,), (50,)] if is_open else [(9,)])
+
+
 def test_a_bad_row_of_columns_is_told_with_its_number(
     connection: Connection, tmp_path: Path
 ) -> None:
@@ -212,6 +257,16 @@ def test_what_concerns_a_whole_file_ends_the_statement(
     assert rows(connection) == []
 
 
+def test_an_orc_file_of_others_with_far_times_says_so(
+    connection: Connection, tmp_path: Path
+) -> None:
+    times = pa.array([dt.datetime(9999, 1, 1)], pa.timestamp("us"))
+    orc.write_table(pa.table({"k": [1], "at": times}), tmp_path / "x.orc")
+    connection.execute("CREATE TABLE far (k INT PRIMARY KEY, at TIMESTAMP)")
+    with pytest.raises(DataError, match="has times that are read of Parquet only"):
+        connection.execute("COPY far FROM 'x.orc'")
+
+
 def test_types_of_another_family_are_refused(connection: Connection, tmp_path: Path) -> None:
     pq.write_table(pa.table({"k": ["1"]}), tmp_path / "x.parquet")
     with pytest.raises(Error, match=r"column 'k' is INT, and in .* it is string"):
@@ -236,7 +291,7 @@ def test_more_rows_than_a_chunk_go_in_as_one_commit(
     assert connection.execute("COPY t FROM 'x.csv'").rowcount == 1000
     assert connection.execute("SELECT count(*), max(word) FROM t").fetchone() == (1000, "w999")
     (tmp_path / "y.csv").write_text("\n".join(["k", *map(str, range(1000, 2000)), "5"]))
-    with pytest.raises(Error, match="already present"):
+    with pytest.raises(Error, match=r"'y\.csv', line 1002: key already present"):
         connection.execute("COPY t FROM 'y.csv'")
     assert connection.execute("SELECT count(*) FROM t").fetchone() == (1000,)
 

@@ -125,6 +125,7 @@ def test_many_partitions_need_few_open_files(
 
 
 def test_names_and_values_of_folders_are_read_as_they_were_written() -> None:
-    values = ["a/b", "=", "", "%41", None]
-    folders = folder_of(["x y", "B", "c", "d", "e"], values).split("/")
-    assert partitions_of(folders) == dict(zip(["x y", "b", "c", "d", "e"], values, strict=True))
+    values = ["a/b", "=", "", "%41", None, "__HIVE_DEFAULT_PARTITION__"]
+    folders = folder_of(["x y", "B", "c", "d", "e", "f"], values).split("/")
+    names = ["x y", "b", "c", "d", "e", "f"]
+    assert partitions_of(folders) == dict(zip(names, values, strict=True))

@@ -16,7 +16,7 @@ import pykudu_sql
 from pykudu_sql import Connection
 from pykudu_sql.executor.writing import chunked_rows, copy_options, copy_to
 from pykudu_sql.files import row_writers
-from pykudu_sql.storage.errors import Error
+from pykudu_sql.storage.errors import DataError, Error
 
 NAMES = ("x.csv", "x.tsv", "x.csv.gz", "x.csv.zst", "x.json", "x.ndjson.gz", "x.parquet", "x.orc",
          "x.arrow")  # fmt: skip
@@ -95,6 +95,25 @@ def test_nested_values_and_odd_numbers_are_json(connection: Connection, tmp_path
     )
     read = json.loads((tmp_path / "x.json").read_text())
     assert read == {"l": [1, None], "s": {"a": 'x"', "b": [0.5]}, "n": None, "f": None, "e": []}
+
+
+@pytest.mark.parametrize("moment", ["1600-01-01 00:00:00", "9999-12-31 23:59:59"])
+def test_times_that_orc_would_not_give_back_are_refused(
+    connection: Connection, tmp_path: Path, moment: str
+) -> None:
+    query = f"SELECT TIMESTAMP '{moment}' AS at UNION ALL SELECT NULL"
+    with pytest.raises(DataError, match=f"column 'at': ORC files have no {moment}") as raised:
+        connection.execute(f"COPY ({query}) TO 'x.orc'")
+    assert raised.value.hint == "write Parquet, or CAST the column to STRING"
+    assert not (tmp_path / "x.orc").exists()
+    days = "SELECT 1 AS k, DATE '0001-01-01' AS d UNION ALL SELECT 2, DATE '9999-12-31'"
+    connection.execute(f"COPY ({days}) TO 'y.orc'")
+    connection.execute("CREATE TABLE y (k INT PRIMARY KEY, d DATE)")
+    connection.execute("COPY y FROM 'y.orc'")
+    assert connection.execute("SELECT * FROM y ORDER BY k").fetchall() == [
+        (1, dt.date(1, 1, 1)),
+        (2, dt.date(9999, 12, 31)),
+    ]
 
 
 def test_one_column_of_nulls_comes_back(connection: Connection) -> None:
