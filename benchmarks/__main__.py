@@ -10,33 +10,37 @@ from benchmarks.machine import load_average, machine_facts
 from benchmarks.report import as_json, format_result, format_survey
 from benchmarks.survey import Survey, SurveyResult, run_survey
 from benchmarks.workbench import PEERS, Workbench
-from benchmarks.workloads.analytics import q1, q6
-from benchmarks.workloads.batches import backfill, upsert_batches
-from benchmarks.workloads.bounded import bounded
-from benchmarks.workloads.bulk import bulk
-from benchmarks.workloads.durable import durable_insert, durable_update
-from benchmarks.workloads.files import files
-from benchmarks.workloads.first_scan import first_scan
-from benchmarks.workloads.footprint import decode, size
-from benchmarks.workloads.large_table import ten_million
-from benchmarks.workloads.memory_order import memory_order
-from benchmarks.workloads.merging import compaction
-from benchmarks.workloads.planning import planning
-from benchmarks.workloads.point import point_insert, point_select, point_update
-from benchmarks.workloads.random_writes import random_batches, random_updates, random_updates_scan
-from benchmarks.workloads.scale import scale
-from benchmarks.workloads.soak import newest_minute, soak
-from benchmarks.workloads.spark import (
+from benchmarks.workloads.growth.footprint import decode, size
+from benchmarks.workloads.growth.large_table import ten_million
+from benchmarks.workloads.growth.scale import scale
+from benchmarks.workloads.growth.soak import newest_minute, soak
+from benchmarks.workloads.queries.analytics import q1, q6
+from benchmarks.workloads.queries.bounded import bounded
+from benchmarks.workloads.queries.planning import planning
+from benchmarks.workloads.queries.spark import (
     spark_as_of,
     spark_load,
     spark_narrow,
     spark_selective,
     spark_wide,
 )
-from benchmarks.workloads.threads import commit_threads, commit_threads_disk
-from benchmarks.workloads.tpch import tpch
-from benchmarks.workloads.updates import as_of, q1_dirty, q6_dirty, update_tenth
-from benchmarks.workloads.ycsb import ycsb_a, ycsb_c, ycsb_cold
+from benchmarks.workloads.queries.tpch import tpch
+from benchmarks.workloads.single_rows.durable import durable_insert, durable_update
+from benchmarks.workloads.single_rows.point import point_insert, point_select, point_update
+from benchmarks.workloads.single_rows.threads import commit_threads, commit_threads_disk
+from benchmarks.workloads.single_rows.ycsb import ycsb_a, ycsb_c, ycsb_cold
+from benchmarks.workloads.writes.batches import backfill, upsert_batches
+from benchmarks.workloads.writes.bulk import bulk
+from benchmarks.workloads.writes.files import files
+from benchmarks.workloads.writes.first_scan import first_scan
+from benchmarks.workloads.writes.memory_order import memory_order
+from benchmarks.workloads.writes.merging import compaction
+from benchmarks.workloads.writes.random_writes import (
+    random_batches,
+    random_updates,
+    random_updates_scan,
+)
+from benchmarks.workloads.writes.updates import as_of, q1_dirty, q6_dirty, update_tenth
 
 WORKLOADS: Mapping[str, Callable[[Workbench], Race | Survey]] = {
     "bulk": bulk,

@@ -1,1 +1,1 @@
-"""What is measured: each module builds the races of one subject."""
+"""What is measured, by room; each module builds the races of one subject."""

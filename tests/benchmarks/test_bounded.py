@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.bounded_queries import ENGINES, Budget
 from benchmarks.scale_operations import Cost
-from benchmarks.workloads.bounded import figures
+from benchmarks.workloads.queries.bounded import figures
 
 MIB = 1 << 20
 

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.__main__ import main
 from benchmarks.harness import Contestant, Goal, Race, Result, Sample, run_race
 from benchmarks.report import as_json, format_result, measured_ratio
-from benchmarks.workloads.analytics import same_rows
+from benchmarks.workloads.queries.analytics import same_rows
 
 
 def contestant(name: str, log: list[str], answer: object = 1) -> Contestant:

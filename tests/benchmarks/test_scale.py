@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as ET
 
 from benchmarks.scale_operations import Cost
-from benchmarks.workloads.scale import drawn
+from benchmarks.workloads.growth.scale import drawn
 
 SVG = "{http://www.w3.org/2000/svg}"
 COSTS = {

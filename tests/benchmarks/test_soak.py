@@ -12,7 +12,7 @@ from benchmarks.__main__ import main
 from benchmarks.newest_minute import NewestMinute
 from benchmarks.soak import SoakPlan, SoakResult, run_soak
 from benchmarks.soak_slices import HEADER, Slice, line_of, quantile
-from benchmarks.workloads.soak import figures_of
+from benchmarks.workloads.growth.soak import figures_of
 from pykudu_sql import Connection
 from tests.torture.outcome import Result
 from tests.torture.soak import try_soak

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.__main__ import main
-from benchmarks.workloads.planning import STATEMENTS
+from benchmarks.workloads.queries.planning import STATEMENTS
 
 
 def run(

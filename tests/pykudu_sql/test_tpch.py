@@ -9,7 +9,7 @@ import pytest
 import pykudu_sql
 from benchmarks.tpch_queries import QUERIES
 from benchmarks.tpch_tables import TPCH, has_generator, tpch_rows
-from benchmarks.workloads.analytics import result_rows, same_rows
+from benchmarks.workloads.queries.analytics import result_rows, same_rows
 from pykudu_sql import Connection
 
 SCALE = 0.1

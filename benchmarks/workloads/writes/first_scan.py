@@ -17,7 +17,7 @@ from benchmarks.peers.peer import Peer
 from benchmarks.survey import Bound, Figure, Survey
 from benchmarks.tables import POINTS
 from benchmarks.workbench import Workbench
-from benchmarks.workloads.batches import BATCH_ROWS, TURN_BATCHES, rows_of
+from benchmarks.workloads.writes.batches import BATCH_ROWS, TURN_BATCHES, rows_of
 
 SCAN = "SELECT sum(hits) AS hits FROM points"
 _ROUNDS = 9

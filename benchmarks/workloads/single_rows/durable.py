@@ -10,7 +10,7 @@ import os
 
 from benchmarks.harness import Contestant, Goal, Race
 from benchmarks.workbench import Workbench
-from benchmarks.workloads.statements import Statement, inserting, updating
+from benchmarks.workloads.single_rows.statements import Statement, inserting, updating
 
 RECORD = bytes(range(128))
 PREALLOCATED_BYTES = 64 << 20

@@ -14,7 +14,7 @@ from benchmarks.operations import compact_deltas, ours, paused, tablets_of
 from benchmarks.peers.peer import Peer
 from benchmarks.tables import LINEITEM
 from benchmarks.workbench import Workbench
-from benchmarks.workloads.analytics import Q1, Q6, result_rows, same_rows
+from benchmarks.workloads.queries.analytics import Q1, Q6, result_rows, same_rows
 
 ASSIGNMENTS = {"l_discount": "l_discount + CAST(0.01 AS DECIMAL(15,2))"}
 PART_KEYS = 200_000  # for each unit of scale, as many rows of lineitem to each

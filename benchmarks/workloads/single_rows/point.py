@@ -6,7 +6,7 @@ synchronous=OFF and DuckDB, which cannot be told so, in memory.
 
 from benchmarks.harness import Goal, Race
 from benchmarks.workbench import Workbench
-from benchmarks.workloads.statements import Statement, inserting, selecting, updating
+from benchmarks.workloads.single_rows.statements import Statement, inserting, selecting, updating
 
 
 def point_select(bench: Workbench) -> Race:

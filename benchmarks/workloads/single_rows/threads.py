@@ -18,7 +18,7 @@ from benchmarks import data
 from benchmarks.harness import Contestant, Goal, Race
 from benchmarks.operations import ours
 from benchmarks.workbench import Workbench
-from benchmarks.workloads.statements import INSERT
+from benchmarks.workloads.single_rows.statements import INSERT
 from pykudu_sql import Connection
 
 THREADS = (1, 4, 16)

@@ -22,7 +22,7 @@ from benchmarks.survey import Bound, Figure, Survey
 from benchmarks.tpch_queries import QUERIES
 from benchmarks.tpch_tables import TPCH, tpch_file
 from benchmarks.workbench import Workbench
-from benchmarks.workloads.analytics import result_rows, same_rows
+from benchmarks.workloads.queries.analytics import result_rows, same_rows
 
 OURS, NATIVE, PARQUET = ENGINES
 MOST_MIB = 3072.0

@@ -16,8 +16,8 @@ from benchmarks.peers.peer import Peer
 from benchmarks.survey import Figure, Survey
 from benchmarks.tables import POINTS
 from benchmarks.workbench import Workbench
-from benchmarks.workloads.analytics import result_rows, same_rows
-from benchmarks.workloads.statements import UPDATE
+from benchmarks.workloads.queries.analytics import result_rows, same_rows
+from benchmarks.workloads.single_rows.statements import UPDATE
 
 UPDATES = 100_000
 ZIPF_EXPONENT = 1.2

@@ -23,7 +23,7 @@ from benchmarks.survey import Bound, Figure, Survey
 from benchmarks.tpch_queries import QUERIES
 from benchmarks.tpch_tables import TPCH, tpch_file, tpch_rows
 from benchmarks.workbench import Workbench
-from benchmarks.workloads.analytics import result_rows, same_rows
+from benchmarks.workloads.queries.analytics import result_rows, same_rows
 
 # A twentieth of the orders with all their lines.
 CHANGES: Mapping[str, tuple[Mapping[str, str], str]] = {

@@ -1,0 +1,1 @@
+"""Queries over many rows, on our engine, on Spark, and their planning."""

@@ -1,0 +1,1 @@
+"""Single rows by key and single commits, one statement a transaction."""

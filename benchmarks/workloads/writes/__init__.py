@@ -1,0 +1,1 @@
+"""Writes of many rows, what they leave behind, and its compaction."""
