@@ -25,6 +25,7 @@ LONG = (
     "tests/pykudu_sql/mutations/",
     "tests/pykudu_sql/test_fork.py",
     "tests/pykudu_sql/test_value_bounds.py",
+    "tests/torture/",
 )
 
 

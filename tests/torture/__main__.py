@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import suppress
@@ -101,6 +102,7 @@ def pieces(stride: int) -> list[Piece]:
 def _begin_worker() -> None:
     """A worker has a group of its own: Ctrl-C is for its parent, which ends it and its children."""
     os.setpgid(0, 0)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_IGN)
 
 
@@ -108,25 +110,28 @@ def campaign(stride: int, workers: int) -> int:
     """Try everything, or one fault of so many; returns the exit code."""
     todo = pieces(stride)
     progress = Progress(sum(piece.expected for piece in todo))
+    # A KeyboardInterrupt within `wait` would leave the locks of futures taken, for which the
+    # thread of the pool waits at the end.
+    is_interrupted = threading.Event()
+    signal.signal(signal.SIGINT, lambda *_: is_interrupted.set())
     signal.signal(signal.SIGQUIT, lambda *_: progress.ask())
     fork = multiprocessing.get_context("fork")
     pool = ProcessPoolExecutor(workers, mp_context=fork, initializer=_begin_worker)
-    code, failures = _INTERRUPTED, 0
+    failures = 0
     try:
         print(progress.line(), flush=True)
         waiting = {pool.submit(piece.run) for piece in todo}
-        while waiting:
+        while waiting and not is_interrupted.is_set():
             done, waiting = wait(waiting, _LOOK_SECONDS, FIRST_COMPLETED)
             for future in done:
                 progress.add(future.result())
             progress.tell()
-        code = 0
-    except KeyboardInterrupt:
-        pass
     finally:
         _end(pool)
         failures = progress.finish()
-    return 1 if failures else code
+    if failures:
+        return 1
+    return _INTERRUPTED if is_interrupted.is_set() else 0
 
 
 def _end(pool: ProcessPoolExecutor) -> None:
