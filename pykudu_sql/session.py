@@ -6,11 +6,10 @@ very ones it was planned under. A lock spans each statement, so threads may shar
 """
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.database import MEMORY, Database
@@ -19,8 +18,9 @@ from pykudu_sql.executor.caller_scope import calling_frame, frame_in_scope
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.executor import prepare
 from pykudu_sql.executor.parameter_shape import check_parameter_shape, parameter_rows
-from pykudu_sql.executor.session_state import Prepared, SessionState
+from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.transaction_scope import TransactionScope
+from pykudu_sql.plan_cache import MAX_CACHED_TEXT, PlanCache, PreparedStatement, RunCounts
 from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.planner.plan.bound_parameters import BoundParameters, can_bind, has_list
 from pykudu_sql.planner.plan.context import ListedRows, PlanContext, PlanSettings
@@ -28,6 +28,7 @@ from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.plan.plan import Change, Plan, Write
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.planner.planner import plan
+from pykudu_sql.planner.statement_text import normalised
 from pykudu_sql.planner.statements import changes_catalog
 from pykudu_sql.results.result import Outcome, python_rows
 from pykudu_sql.settings import SessionSettings
@@ -52,26 +53,7 @@ if TYPE_CHECKING:  # The store loads them for the first transaction.
     from pykudu_sql.storage.transaction.transaction import Transaction
 
 MAX_PLANS = 20
-MAX_STATEMENTS = 512
-MAX_CACHED_TEXT = 16 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedStatement:
-    """A planned statement.
-
-    Attributes:
-        plan: what it means.
-        run: runs it.
-        arity: positional parameters it takes; -1 when it takes named ones.
-        catalog, settings: it was planned under.
-    """
-
-    plan: Plan
-    run: Prepared
-    arity: int
-    catalog: Catalog
-    settings: SessionSettings
+_LISTED_AT_ONCE = 512
 
 
 class Session:
@@ -109,7 +91,7 @@ class Session:
             in_memory=database.path == MEMORY,
             database_path=database.path,
         )
-        self._statements: OrderedDict[str, PreparedStatement] = OrderedDict()
+        self._plans = PlanCache(database.store.statements)
         self._frames: Mapping[str, FrameTable] = {}
         self._closed = False
 
@@ -137,10 +119,25 @@ class Session:
             return self._run(partial(self._execute, sql, parameters))
 
     def _execute(self, sql: str, parameters: ParameterValues) -> Outcome:
-        prepared = self._prepared(sql, parameters)
-        if type(parameters) is not tuple or len(parameters) != prepared.arity:
-            check_parameter_shape(prepared.plan, prepared.arity, parameters)
-        return prepared.run(parameters)
+        started = perf_counter()
+        prepared = None
+        try:
+            prepared = self._prepared(sql, parameters)
+            if type(parameters) is not tuple or len(parameters) != prepared.arity:
+                check_parameter_shape(prepared.plan, prepared.arity, parameters)
+            outcome = prepared.run(parameters)
+        except BaseException as error:
+            self._note_failure(sql, prepared, error)
+            raise
+        self._plans.note(prepared, perf_counter() - started, outcome.rowcount)
+        return outcome
+
+    def _note_failure(
+        self, sql: object, prepared: PreparedStatement | None, error: BaseException
+    ) -> None:
+        """Count a run that failed; one that lost a race against ALTER TABLE runs again."""
+        if isinstance(sql, str) and not isinstance(error, TableChangedError):
+            self._plans.note_failure(self._text_of(sql) if prepared is None else prepared.text)
 
     def execute_many(self, sql: str, parameters: Iterable[ParameterValues | None]) -> Outcome:
         """Run a writing statement once for each set of parameters, all or nothing.
@@ -153,7 +150,18 @@ class Session:
             return self._run(partial(self._execute_many, sql, rows))
 
     def _execute_many(self, sql: str, rows: Sequence[ParameterValues]) -> Outcome:
-        prepared = self._prepared(sql, None)
+        started = perf_counter()
+        prepared = None
+        try:
+            prepared = self._prepared(sql, None)
+            outcome = self._run_many(prepared, rows)
+        except BaseException as error:
+            self._note_failure(sql, prepared, error)
+            raise
+        self._plans.note(prepared, perf_counter() - started, outcome.rowcount)
+        return outcome
+
+    def _run_many(self, prepared: PreparedStatement, rows: Sequence[ParameterValues]) -> Outcome:
         statement_plan = prepared.plan
         if not isinstance(statement_plan, Write | Change):
             raise ProgrammingError(
@@ -207,7 +215,11 @@ class Session:
             self._check_open()
             from pykudu_sql.executor.writing.append import append
 
-            return append(self._state, table, data, operation)
+            started = perf_counter()
+            outcome = append(self._state, table, data, operation)
+            text, took = f"APPEND {operation.upper()} INTO {table}", perf_counter() - started
+            self._plans.note_call(text, took, outcome.rowcount, self._state.settings)
+            return outcome
 
     def create_table(
         self, table: str, data: object, key: Sequence[str], partition_by: str | None
@@ -252,7 +264,7 @@ class Session:
             with self._state.error_boundary.program_code():
                 frame = frame_of(key, data)
             self._frames = {**self._frames, key: frame}
-            self._statements.clear()
+            self._plans.clear()
 
     def unregister(self, name: str) -> None:
         """Forget a frame. Raises UndefinedTableError: there is none of the name."""
@@ -265,7 +277,7 @@ class Session:
                     f"no frame '{key}' is registered", hint=f"registered are: {registered}"
                 )
             self._frames = {n: frame for n, frame in self._frames.items() if n != key}
-            self._statements.clear()
+            self._plans.clear()
 
     def _error_boundary(self, sql: str) -> ErrorBoundary:
         self._state.error_boundary = errors = ErrorBoundary(sql, self._names, self._locate)
@@ -318,14 +330,14 @@ class Session:
         if not self._transactions.is_open:
             self._store.refresh()
         catalog = self._planned_under = self._state.visible_catalog
-        cached = self._statements.get(sql)
+        cached = self._plans.get(sql)
         if (
             cached is not None
             and cached.catalog is catalog
             and cached.settings is self._state.settings
             and (parameters is None or not has_list(parameters))
         ):
-            self._statements.move_to_end(sql)
+            self._plans.note_use(sql)
             return cached
         self._check_open()
         return self._plan(sql, parameters, catalog)
@@ -347,19 +359,24 @@ class Session:
         used = bound_parameters.used if bound_parameters is not None else set()
         keys = (*keys, *used)
         arity = -1 if any(isinstance(key, str) for key in keys) else len(set(keys))
+        is_kept = statement_plan.cacheable and not used and len(sql) <= MAX_CACHED_TEXT
         prepared = PreparedStatement(
             statement_plan,
             prepare(self._state, statement_plan),
             arity,
             catalog,
             self._state.settings,
+            self._text_of(sql),
+            RunCounts(watch=0.0 if is_kept else -1.0),
         )
-        if statement_plan.cacheable and not used and len(sql) <= MAX_CACHED_TEXT:
-            self._statements[sql] = prepared
-            self._statements.move_to_end(sql)
-            if len(self._statements) > MAX_STATEMENTS:
-                self._statements.popitem(last=False)
+        if is_kept:
+            self._plans.keep(sql, prepared)
         return prepared
+
+    def _text_of(self, sql: str) -> str:
+        """The text without its values."""
+        double_quoted = self._state.settings.double_quoted_strings
+        return normalised(sql, double_quoted_strings=double_quoted)
 
     def _context(self, bound_parameters: BoundParameters | None = None) -> PlanContext:
         settings, current = self._state.settings, self._transactions.current
@@ -394,7 +411,7 @@ class Session:
         if result is None:
             raise NotSupportedError("what stands in FROM lists nothing")
         rows: list[Sequence[Any]] = []
-        while batch := result.fetch(MAX_STATEMENTS):
+        while batch := result.fetch(_LISTED_AT_ONCE):
             rows.extend(batch)
         return ListedRows(result.names, list(map(str, result.types)), rows)
 
@@ -509,7 +526,7 @@ class Session:
             if self._closed:
                 return
             self._closed = True
-            self._statements.clear()
+            self._plans.close()
             try:
                 self._transactions.rollback()
                 self._state.close()

@@ -86,6 +86,7 @@ class SessionSettings:
     scan_memory_bytes: int = _MOST_SCANNED
     result_memory_bytes: int = _MOST_IN_RESULT
     statement_timeout: int = 0
+    log_slow_statements: int = 0
     engine: str = EMBEDDED
     spark_scan_bytes: int = 16 << 30
     spark_master: str = LOCAL
@@ -320,6 +321,9 @@ _TABLE = (
     Setting("statement_timeout", SettingScope.SESSION, "duration", _duration,
             "a statement that takes longer is stopped and changes nothing; 0 sets no limit",
             "milliseconds"),
+    Setting("log_slow_statements", SettingScope.SESSION, "duration", _duration,
+            "a statement that takes as long is logged, without its values, by the logger "
+            "pykudu_sql.statements; 0 logs none", "milliseconds"),
 )  # fmt: skip
 
 SETTINGS: Mapping[str, Setting] = {setting.name: setting for setting in _TABLE}

@@ -40,6 +40,7 @@ from pykudu_sql.storage.maintenance.manager import MaintenanceManager
 from pykudu_sql.storage.store_options import StoreOptions
 from pykudu_sql.storage.store_services import StoreResources, StoreServices
 from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.upkeep.statement_log import StatementLog
 
 if TYPE_CHECKING:
     from pykudu_sql.storage.transaction.transaction import Transaction
@@ -74,7 +75,7 @@ def _transaction_class() -> "type[Transaction]":
 class OpenStore(ABC):
     """An open database directory. Safe for threads.
 
-    `options`: as opened; `budget`: who holds how much memory.
+    `options`: as opened; `budget`: who holds how much memory; `statements`: what was asked.
     """
 
     def __init__(self, resources: StoreResources, services: StoreServices) -> None:
@@ -83,6 +84,7 @@ class OpenStore(ABC):
         self.options = resources.options
         self.cache = resources.cache
         self.budget = resources.budget
+        self.statements = StatementLog()
         self._resources = resources
         self._services = services
         self._process = current_process()

@@ -5,8 +5,11 @@ log, and removes files that nothing names. From then on each change of the catal
 edit with a hybrid time of its own, so it is atomic, durable, and seen AS OF later times only.
 """
 
+import logging
+import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from typing import Final
 
 from pykudu_sql.storage.common.types.hybrid_time import bound_at
 from pykudu_sql.storage.errors import DirectoryReplacedError
@@ -25,6 +28,7 @@ from pykudu_sql.storage.tablet.bootstrap import replay
 from pykudu_sql.storage.tablet.rowset.file_reaper import FileReaper
 
 __all__ = ["Store", "StoreOptions"]
+_LOG: Final = logging.getLogger("pykudu_sql.recovery")
 
 
 class Store(OpenStore):
@@ -90,7 +94,7 @@ def _unless_replaced(env: Env, close: Callable[[], None]) -> None:
 
 def _recover(resources: StoreResources, logs: Logs) -> StoreServices:
     """The tablets as manifest and log have them, and the services over them."""
-    env, path = resources.env, resources.path
+    env, path, started = resources.env, resources.path, time.perf_counter()
     manifest, state, log = logs.manifest, logs.state, logs.log
     reaper = FileReaper(env, path, lambda: manifest.position, resources.cache.forget)
     opener = TabletOpener(env, path, manifest.database_id, resources.cache, reaper)
@@ -103,6 +107,14 @@ def _recover(resources: StoreResources, logs: Logs) -> StoreServices:
         raise replayed.unplaced.error
     # Only now that log and manifest have been found to agree is anything thrown away.
     remove_orphans(env, path, tablets, state.tablets)
+    if replayed.records:
+        _LOG.info(
+            "database %r: %d records of its log replayed into %d tablets in %.3f s",
+            path,
+            replayed.records,
+            len(tablets),
+            time.perf_counter() - started,
+        )
     visible = bound_at(max([replayed.newest, state.newest, *(t.newest for t in tablets.values())]))
     logs.start_mark()
     past = max(visible, state.reserved)

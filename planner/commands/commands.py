@@ -47,6 +47,7 @@ from pykudu_sql.planner.plan.plan import (
     Flush,
     Optimize,
     Plan,
+    ResetStatements,
     SetDatabase,
     SetOption,
     Vacuum,
@@ -78,6 +79,13 @@ def set_option(tokens: TokenStream, context: PlanContext) -> Plan:
     tokens.expect_end()
     word = "RESET" if reset else "SET"
     return SetDatabase(name, value) if of_database else SetOption(name, value, word)
+
+
+def reset_statements(tokens: TokenStream, context: PlanContext) -> ResetStatements:
+    """`RESET STATEMENTS`: what sys.statements has counted is forgotten."""
+    tokens.expect("RESET", "STATEMENTS")
+    tokens.expect_end()
+    return ResetStatements()
 
 
 def _setting_value(tokens: TokenStream, name: str, context: PlanContext) -> OptionValue:
@@ -223,6 +231,7 @@ COMMANDS = (
     StatementEntry(("RELEASE",), release, ("RELEASE SAVEPOINT",)),
     StatementEntry(("SET",), set_option, ("SET",)),
     StatementEntry(("RESET",), set_option, ("RESET",)),
+    StatementEntry(("RESET", "STATEMENTS"), reset_statements, ("RESET STATEMENTS",)),
     StatementEntry(("SHOW",), show, tuple(f"SHOW {listing.kind}" for listing in LISTINGS)),
     StatementEntry(("DESCRIBE",), describe, ("DESCRIBE", "DESCRIBE FORMATTED")),
     StatementEntry(("DESC",), describe),

@@ -32,6 +32,7 @@ from pykudu_sql.planner.plan.store_plans import (
     DropSnapshot,
     Flush,
     Optimize,
+    ResetStatements,
     SetDatabase,
     UndropTable,
     Vacuum,
@@ -234,7 +235,8 @@ Plan = (
     Query | KeyLookup | ConstantRow | Write | Change | CopyFrom | CopyTo | CreateTable | DropTable
     | AlterTable | TransactionControl | SavepointControl | SetOption | SetDatabase | UndropTable
     | RestoreTable | CreateSnapshot | DropSnapshot | Show | Pragma | Description | Namespace
-    | Flush | Optimize | Vacuum | NoOperation | Prepare | ExecutePrepared | Deallocate | Explain
+    | Flush | Optimize | Vacuum | ResetStatements | NoOperation
+    | Prepare | ExecutePrepared | Deallocate | Explain
 )  # fmt: skip
 
 
@@ -261,12 +263,56 @@ def scans_of(plan: Plan) -> Iterator[Scan]:
 
 
 __all__ = [
-    "AlterTable", "Change", "ChangeQuery", "ConflictInsert", "ConstantColumn", "ConstantRow",
-    "CopyFrom", "CopyTo", "CreateSnapshot", "CreateTable", "Deallocate", "DeleteQuery", "Describe",
-    "Description", "DropSnapshot", "DropTable", "ExecutePrepared", "Explain", "ExplainFormat",
-    "Flush", "InsertQuery", "InsertReturning", "InsertValues", "KeyDelete", "KeyLookup",
-    "KeyUpdate", "Namespace", "NoOperation", "Optimize", "Parameter", "ParameterKey", "PassEffect",
-    "Plan", "Pragma", "Prepare", "Query", "RestoreTable", "SavepointAction", "SavepointControl",
-    "Scan", "SetDatabase", "SetOption", "Show", "TransactionAction", "TransactionControl",
-    "UndropTable", "UpdateQuery", "Vacuum", "Value", "Write", "scans_of",
+    "AlterTable",
+    "Change",
+    "ChangeQuery",
+    "ConflictInsert",
+    "ConstantColumn",
+    "ConstantRow",
+    "CopyFrom",
+    "CopyTo",
+    "CreateSnapshot",
+    "CreateTable",
+    "Deallocate",
+    "DeleteQuery",
+    "Describe",
+    "Description",
+    "DropSnapshot",
+    "DropTable",
+    "ExecutePrepared",
+    "Explain",
+    "ExplainFormat",
+    "Flush",
+    "InsertQuery",
+    "InsertReturning",
+    "InsertValues",
+    "KeyDelete",
+    "KeyLookup",
+    "KeyUpdate",
+    "Namespace",
+    "NoOperation",
+    "Optimize",
+    "Parameter",
+    "ParameterKey",
+    "PassEffect",
+    "Plan",
+    "Pragma",
+    "Prepare",
+    "Query",
+    "ResetStatements",
+    "RestoreTable",
+    "SavepointAction",
+    "SavepointControl",
+    "Scan",
+    "SetDatabase",
+    "SetOption",
+    "Show",
+    "TransactionAction",
+    "TransactionControl",
+    "UndropTable",
+    "UpdateQuery",
+    "Vacuum",
+    "Value",
+    "Write",
+    "scans_of",
 ]  # fmt: skip

@@ -42,6 +42,11 @@ class DropSnapshot(Command, headline="DROP SNAPSHOT {0.name}"):
 
 
 @dataclass(frozen=True, slots=True)
+class ResetStatements(Command, headline="RESET STATEMENTS"):
+    """RESET STATEMENTS: forget what sys.statements has counted."""
+
+
+@dataclass(frozen=True, slots=True)
 class Flush(Command):
     """FLUSH of one table, or of all."""
 

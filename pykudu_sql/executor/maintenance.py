@@ -1,4 +1,4 @@
-"""FLUSH, OPTIMIZE and VACUUM, and what they report.
+"""FLUSH, OPTIMIZE, VACUUM and RESET STATEMENTS, and what they report.
 
 A cancelled one stops between two steps: the unfinished step has no effect, those before it stay.
 """
@@ -7,7 +7,7 @@ from dataclasses import astuple
 
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.plan.plan import Flush, Optimize, Vacuum
+from pykudu_sql.planner.plan.plan import Flush, Optimize, ResetStatements, Vacuum
 from pykudu_sql.results.result import Outcome, RowResult, header_of
 
 _OPTIMIZED = header_of(
@@ -40,3 +40,9 @@ def vacuum(state: SessionState, plan: Vacuum) -> Outcome:
     with ctrl_c_interrupts(state.cancellation.request), state.followed():
         done = state.store.vacuum(name, state.checkpoint)
     return Outcome(RowResult(_VACUUMED, [astuple(done)]), 1, "Old history has been dropped.")
+
+
+def reset_statements(state: SessionState, plan: ResetStatements) -> Outcome:
+    """RESET STATEMENTS: the counters of each statement begin anew."""
+    state.store.statements.reset()
+    return Outcome(message="Statements are counted anew.")

@@ -97,6 +97,10 @@ _ALL = (
     _table("metrics", "counters since the database was opened, and sizes now",
         "name text, value number, unit text, description text",
         "name"),
+    _table("statements", "statements of this process by their texts without values",
+        "statement text, calls number, failures number, rows number, total_seconds real, "
+        "mean_seconds real, max_seconds real",
+        "statement"),
 )  # fmt: skip
 
 _OF_TABLE = "table_catalog text, table_schema text, table_name text"

@@ -8,18 +8,19 @@ An operation that fails changes nothing. Its error is kept and shown, and it is 
 seconds, so that it neither ends the thread nor starves the others.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
 from pykudu_sql.storage.common.ctrl_c import waited_for
 from pykudu_sql.storage.common.memory_budget import Holder
 from pykudu_sql.storage.common.types.hybrid_time import wall_micros
-from pykudu_sql.storage.errors import DiskError, ReadOnlyError
+from pykudu_sql.storage.errors import DiskError, QueryCancelledError, ReadOnlyError
 from pykudu_sql.storage.maintenance.best_operation import SchedulingState, find_best_operation
 from pykudu_sql.storage.maintenance.context import MaintenanceContext
 from pykudu_sql.storage.maintenance.file_effect import Effect, effect_between, file_sizes
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pykudu_sql.storage.maintenance.runner import OperationRunner, TabletWork
     from pykudu_sql.storage.maintenance.stats_collector import StatsCollector
 
+_LOG: Final = logging.getLogger("pykudu_sql.maintenance")
 POLL_SECONDS = 0.25
 SYNC_SECONDS = 0.75
 BACK_OFF_SECONDS = 5.0
@@ -57,6 +59,7 @@ class MaintenanceManager:
     def __init__(self, context: MaintenanceContext) -> None:
         """Not started yet."""
         self.last_error: Exception | None = None
+        self._last_failure = ""
         self.log = RunLog()
         self.running: OperationStats | None = None
         self._context = context
@@ -228,18 +231,21 @@ class MaintenanceManager:
     def _measured(self, op: OperationStats, run: Callable[[], Effect]) -> Effect:
         """Run something and keep what it did, or why it failed."""
         started, clock = wall_micros(), time.perf_counter()
-        effect, failure = Effect(), ""
+        effect, failure, is_news = Effect(), "", False
         try:
             effect = run()
-            self.last_error = None
+            self.last_error, self._last_failure = None, ""
             return effect
         except Exception as error:
             failure = str(error) or type(error).__name__
+            is_news = failure != self._last_failure and not isinstance(error, QueryCancelledError)
+            self._last_failure = failure
             raise
         finally:
             subject, took = (op.kind, op.tablet_id, op.table), time.perf_counter() - clock
             record = OperationRun(*subject, started, took, effect.written, effect.freed, failure)
             self.log.add(record)
+            _note(record, logging.WARNING if is_news else logging.INFO)
 
     def wake(self) -> None:
         """Do what the thread does four times a second; what fails is kept in `last_error`."""
@@ -285,3 +291,15 @@ class MaintenanceManager:
             self._flushes_in_a_row = self._flushes_in_a_row + 1 if op.kind.flushes else 0
             self._prefers_data = not op.kind.collects_data
         return op
+
+
+def _note(run: OperationRun, level: int) -> None:
+    """Tell the program's log of a run that did something or failed."""
+    if run.error:
+        _LOG.log(level, "%s of table '%s' failed: %s", run.kind, run.table, run.error)
+    elif run.written or run.freed:
+        _LOG.log(
+            level,
+            "%s of table '%s': %d bytes written, %d dropped in %.3f s",
+            *(run.kind, run.table, run.written, run.freed, run.seconds),
+        )

@@ -192,9 +192,20 @@ def _snapshots(store: OpenStore) -> Iterator[SystemRow]:
 
 def _metrics(store: OpenStore) -> Iterator[SystemRow]:
     for metric in metric_values(
-        store.committer.counters, store.maintenance.log, store.cache, store.log_retention
+        store.statements,
+        store.committer.counters,
+        store.maintenance.log,
+        store.cache,
+        store.log_retention,
     ):
         yield metric.name, metric.value, metric.unit, metric.description
+
+
+def _statements(store: OpenStore) -> Iterator[SystemRow]:
+    for text, counts in store.statements.rows():
+        mean = counts.seconds / max(1, counts.calls)
+        times = (counts.seconds, mean, counts.longest)
+        yield text, counts.calls, counts.failures, counts.rows, *times
 
 
 _HELD = {
@@ -229,5 +240,6 @@ _ROWS: Mapping[str, Callable[[OpenStore], Iterator[SystemRow]]] = {
     "sys.memory": _memory,
     "sys.metrics": _metrics,
     "sys.snapshots": _snapshots,
+    "sys.statements": _statements,
     **{name: partial(_standard, name) for name in STANDARD_TABLES},
 }

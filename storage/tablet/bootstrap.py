@@ -57,11 +57,12 @@ class Replayed:
     """The result of a replay of the log.
 
     `newest`: the newest hybrid time in the log, 0 when it is empty; `unplaced`: the first of such
-    commits, or None.
+    commits, or None; `records`: how many the log has.
     """
 
     newest: Timestamp
     unplaced: Unplaced | None
+    records: int
 
 
 def replay(
@@ -86,9 +87,10 @@ def replay(
     Raises CorruptionError: a record is not what was written, or names a tablet or a column that
     the manifest does not know: it has each before the log.
     """
-    newest, unplaced = UNCOMMITTED, None
+    newest, unplaced, records = UNCOMMITTED, None, 0
     memrowsets = {tablet_id: _replayed(tablet) for tablet_id, tablet in tablets.items()}
     for sequence, payload in log:
+        records += 1
         try:
             record = decode_commit(payload)
             if not newest <= record.timestamp < END_OF_TIME:
@@ -110,7 +112,7 @@ def replay(
     for tablet_id, replayed in memrowsets.items():
         if replayed:
             _adopt(tablets[tablet_id], replayed)
-    return Replayed(newest, unplaced)
+    return Replayed(newest, unplaced, records)
 
 
 def _replayed(tablet: Tablet) -> dict[int, MemRowSet]:

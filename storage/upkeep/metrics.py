@@ -8,8 +8,9 @@ from pykudu_sql.storage.commit.commit_counters import CommitCounters
 from pykudu_sql.storage.commit.log_retention import LogRetention
 from pykudu_sql.storage.maintenance.operation import OperationKind
 from pykudu_sql.storage.maintenance.run_log import RunLog
+from pykudu_sql.storage.upkeep.statement_log import StatementLog
 
-ROWS, BYTES, COUNT = "rows", "bytes", "count"
+ROWS, BYTES, COUNT, MICROS = "rows", "bytes", "count", "microseconds"
 
 _NAMES = {
     OperationKind.FLUSH_MEMROWSET: ("flush_mrs", "flushes of a MemRowSet"),
@@ -30,7 +31,7 @@ class Metric:
     Attributes:
         name: like Kudu's.
         value: since the store was opened, or now.
-        unit: "rows", "bytes" or "count".
+        unit: "rows", "bytes", "count" or "microseconds".
         description: what it counts.
     """
 
@@ -41,14 +42,25 @@ class Metric:
 
 
 def metric_values(
-    commits: CommitCounters, maintenance: RunLog, cache: BlockCache, log: LogRetention
+    statements: StatementLog,
+    commits: CommitCounters,
+    maintenance: RunLog,
+    cache: BlockCache,
+    log: LogRetention,
 ) -> Iterator[Metric]:
     """All metrics.
 
     Args:
+        statements: of all sessions.
         commits: of the store's committer.
         maintenance: what ran, operations of SQL statements included.
     """
+    sums = statements.sums()
+    yield Metric("statements", sums.calls, COUNT, "statements that succeeded")
+    yield Metric("statements_failed", sums.failures, COUNT, "statements that did not")
+    yield Metric("statements_slow", statements.slow, COUNT, "logged by log_slow_statements")
+    yield Metric("statement_rows", sums.rows, ROWS, "changed or found by statements")
+    yield Metric("statement_time", int(sums.seconds * 1e6), MICROS, "that statements took")
     yield Metric("commits", commits.commits, COUNT, "transactions that wrote")
     yield Metric("commit_conflicts", commits.conflicts, COUNT, "transactions that lost a race")
     yield Metric("rows_inserted", commits.rows_inserted, ROWS, "rows inserted")

@@ -53,7 +53,7 @@ def test_a_table_hides_a_variable_and_clashes_with_a_registered_frame(
 
 def test_a_frame_has_no_past(context: PlanContext) -> None:
     with pytest.raises(NotSupportedError, match="has no past"):
-        bind(parse("SELECT * FROM df AS OF 5"), replace(context, frames={"df": frame("df")}))
+        bind(parse("SELECT * FROM df AS OF now()"), replace(context, frames={"df": frame("df")}))
 
 
 def test_a_frame_is_not_written_to(context: PlanContext) -> None:

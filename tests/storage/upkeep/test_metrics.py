@@ -31,7 +31,7 @@ def write(store: Store, kind: RowOpKind, cells: dict[int, int]) -> None:
 
 def metrics(store: Store) -> list[Metric]:
     counters, log = store.committer.counters, store.maintenance.log
-    return [*metric_values(counters, log, store.cache, store.log_retention)]
+    return [*metric_values(store.statements, counters, log, store.cache, store.log_retention)]
 
 
 def test_a_commit_counts_its_rows_by_what_happened_to_them(store: Store) -> None:

@@ -1,0 +1,137 @@
+"""The plans of a session by the texts of their statements, with counters of their runs.
+
+A plan counts its own runs, without a lock, since only its session runs it. What it has counted is
+added to the statement log of the database when it leaves the cache; until then the log asks here.
+"""
+
+import logging
+from collections import OrderedDict
+from dataclasses import dataclass
+from math import inf
+from typing import Final
+
+from pykudu_sql.executor.session_state import Prepared
+from pykudu_sql.planner.plan.plan import Plan
+from pykudu_sql.settings import SessionSettings
+from pykudu_sql.storage.catalog.catalog import Catalog
+from pykudu_sql.storage.upkeep.statement_log import Counted, StatementCounts, StatementLog
+
+MAX_STATEMENTS: Final = 512
+MAX_CACHED_TEXT: Final = 16 * 1024
+_LOG: Final = logging.getLogger("pykudu_sql.statements")
+
+
+@dataclass(slots=True)
+class RunCounts(StatementCounts):
+    """Counters of a plan's runs.
+
+    `watch`: a run that takes more seconds is looked at: the longest so far, or a slow one; every
+    run of a plan that is not kept.
+    """
+
+    watch: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedStatement:
+    """A planned statement.
+
+    Attributes:
+        plan: what it means.
+        run: runs it.
+        arity: positional parameters it takes; -1 when it takes named ones.
+        catalog, settings: it was planned under.
+        text: without its values.
+        counts: of its runs.
+    """
+
+    plan: Plan
+    run: Prepared
+    arity: int
+    catalog: Catalog
+    settings: SessionSettings
+    text: str
+    counts: RunCounts
+
+
+class PlanCache:
+    """The newest plans, at most `MAX_STATEMENTS`. Used by one thread at a time, but `counted`."""
+
+    def __init__(self, log: StatementLog) -> None:
+        """No plan yet. `log`: of the database; `close` ends what it has with it."""
+        self._log = log
+        self._plans: OrderedDict[str, PreparedStatement] = OrderedDict()
+        log.follow(self.counted)
+
+    def get(self, sql: str) -> PreparedStatement | None:
+        """The plan of a text, if it is here."""
+        return self._plans.get(sql)
+
+    def note_use(self, sql: str) -> None:
+        """The plan of a text is used again, and the last to leave."""
+        self._plans.move_to_end(sql)
+
+    def keep(self, sql: str, prepared: PreparedStatement) -> None:
+        """Put a plan in place of the one that the text has, if any."""
+        old = self._plans.pop(sql, None)
+        self._plans[sql] = prepared
+        if old is not None:
+            self._log.add(old.text, old.counts)
+        if len(self._plans) > MAX_STATEMENTS:
+            _, oldest = self._plans.popitem(last=False)
+            self._log.add(oldest.text, oldest.counts)
+
+    def clear(self) -> None:
+        """Forget all plans."""
+        while self._plans:
+            _, oldest = self._plans.popitem(last=False)
+            self._log.add(oldest.text, oldest.counts)
+
+    def close(self) -> None:
+        """Forget all plans for good."""
+        self.clear()
+        self._log.leave(self.counted)
+
+    def counted(self) -> Counted:
+        """What the plans have counted so far."""
+        return [(kept.text, kept.counts) for kept in list(self._plans.values())]
+
+    def note(self, prepared: PreparedStatement, seconds: float, rows: int) -> None:
+        """Count a run of a plan. `rows`: -1 where that has no meaning."""
+        counts = prepared.counts
+        counts.calls += 1
+        counts.seconds += seconds
+        if rows > 0:
+            counts.rows += rows
+        if seconds > counts.watch:
+            self._look_at(prepared, seconds)
+
+    def _look_at(self, prepared: PreparedStatement, seconds: float) -> None:
+        """A run that took longer than others of its plan, or that is logged."""
+        counts, limit = prepared.counts, _slow_seconds(prepared.settings)
+        counts.longest = max(counts.longest, seconds)
+        self._log_slow(prepared.text, seconds, limit)
+        if counts.watch < 0:
+            self._log.add(prepared.text, counts)
+        else:
+            counts.watch = min(counts.longest, limit)
+
+    def note_failure(self, text: str) -> None:
+        """Count a run that failed. `text`: without values."""
+        self._log.add(text, StatementCounts(failures=1))
+
+    def note_call(self, text: str, seconds: float, rows: int, settings: SessionSettings) -> None:
+        """Count what was no statement, but worth one. `text`: what it was."""
+        self._log.add(text, StatementCounts(1, 0, max(rows, 0), seconds, seconds))
+        self._log_slow(text, seconds, _slow_seconds(settings))
+
+    def _log_slow(self, text: str, seconds: float, limit: float) -> None:
+        if seconds >= limit:
+            self._log.slow += 1
+            _LOG.warning("took %.3f s: %s", seconds, text)
+
+
+def _slow_seconds(settings: SessionSettings) -> float:
+    """From where on a statement is logged."""
+    milliseconds = settings.log_slow_statements
+    return milliseconds / 1000 if milliseconds else inf

@@ -1,0 +1,36 @@
+"""Statements without their values, as statistics and logs show them."""
+
+import pytest
+
+from pykudu_sql.planner.statement_text import MOST_CHARACTERS, normalised
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "SELECT *\n FROM t1 -- why\n WHERE a = 5 AND b='x''y';",
+            "SELECT * FROM t1 WHERE a = ? AND b=?",
+        ),
+        ("SELECT -1.5e3, .5, 0x1F /* one\n*/ , 1_000", "SELECT -?, .."),
+        ("SELECT a FROM t WHERE a IN (1, 2,3)", "SELECT a FROM t WHERE a IN (?, ..)"),
+        ("INSERT INTO t VALUES (1, 'a'), (?, :b), ($1, x'00')", "INSERT INTO t VALUES (?, ..), .."),
+        ("VALUES (1), (2)", "VALUES (?), .."),
+        ('SELECT "1", `2`, c3, t.x4, :: 5', 'SELECT "1", `2`, c3, t.x4, :: ?'),
+        ("SELECT CAST(a AS DECIMAL(9,2)), a::INT", "SELECT CAST(a AS DECIMAL(?, ..)), a::INT"),
+        ("SELECT E'a' , 'never ends", "SELECT ?, .."),
+        ("", ""),
+    ],
+)
+def test_values_comments_and_spaces_make_no_difference(text: str, expected: str) -> None:
+    assert normalised(text, double_quoted_strings=False) == expected
+
+
+def test_double_quoted_strings_are_values_where_they_are_strings() -> None:
+    assert normalised('SELECT "secret"', double_quoted_strings=True) == "SELECT ?"
+    assert normalised("SELECT `name`", double_quoted_strings=True) == "SELECT `name`"
+
+
+def test_a_long_text_is_cut_and_shows_no_value() -> None:
+    text = "SELECT '" + "secret" * MOST_CHARACTERS + "'"
+    assert normalised(text, double_quoted_strings=False) == "SELECT ?"
