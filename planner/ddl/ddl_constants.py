@@ -8,9 +8,13 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.constant import Constant, Hole, constant
 from pykudu_sql.planner.bind.moment import fold_current, reads_current_time
 from pykudu_sql.planner.ddl_grammar.syntax import Expression
+from pykudu_sql.planner.functions.parameter_literals import literal, parameter_key
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, tokenize, unquote
+from pykudu_sql.planner.plan.bound_parameters import BoundParameters
 from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
@@ -25,12 +29,14 @@ def value_of(expression: Expression, context: PlanContext) -> Any:
     single = TOKEN_PATTERN.fullmatch(expression.text)
     if single is not None and single.lastindex == TokenKind.STRING:
         return unquote(expression.text)
-    value = constant(fold_current(expression_tree(expression), context), context)
-    if isinstance(value, Hole) and context.bound_parameters is not None:
-        key = value.key
-        if isinstance(key, int):
-            key = _questions_before(expression.start, context.bound_parameters.text)
-        return context.bound_parameters.value(key, "")
+    tree = fold_current(expression_tree(expression), context)
+    value = constant(tree, context)
+    if context.bound_parameters is not None:
+        if isinstance(value, Hole):
+            key = _key_in_statement(value.key, expression, context.bound_parameters)
+            return context.bound_parameters.value(key, "")
+        if value is None:
+            value = constant(_with_values(tree, expression, context.bound_parameters), context)
     if not isinstance(value, Constant):
         raise InvalidSchemaError(
             f"{expression} is no constant",
@@ -38,6 +44,21 @@ def value_of(expression: Expression, context: PlanContext) -> Any:
             span=expression.span,
         )
     return value.value
+
+
+def _key_in_statement(
+    key: ParameterKey, expression: Expression, bound: BoundParameters
+) -> ParameterKey:
+    """The key in its statement of a parameter of an expression, which counts its own `?`."""
+    return key + _questions_before(expression.start, bound.text) if isinstance(key, int) else key
+
+
+def _with_values(tree: exp.Expr, expression: Expression, bound: BoundParameters) -> exp.Expr:
+    """An expression with literals in the place of its parameters; changed in place."""
+    for node in nodes_of(tree, exp.Placeholder):
+        key = _key_in_statement(parameter_key(node), expression, bound)
+        node.replace(literal(bound.value(key, ""), key))
+    return tree
 
 
 def _questions_before(offset: int, text: str) -> int:

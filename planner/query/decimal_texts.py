@@ -9,9 +9,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
+from sqlglot.errors import ParseError
 
 from pykudu_sql.planner.functions.decimal_values import MAX_DIGITS
 from pykudu_sql.planner.functions.functions import function_names
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.types.engine_types import cast_in_place, named_type
 from pykudu_sql.planner.types.expression_types import ExpressionTypes, holds_decimals
 
@@ -32,7 +34,7 @@ def write_zeros(nodes: Iterable[exp.Expr], types: ExpressionTypes) -> bool:
     is_changed = False
     for node in nodes:
         for operand in filter(holds_decimals, _written(node)):
-            name = types.rule_name(operand)
+            name = types.name(operand)
             if name is not None and _FRACTION.search(name):
                 is_changed |= _write_zero(operand, name)
     return is_changed
@@ -43,7 +45,9 @@ def _written(node: exp.Expr) -> Sequence[exp.Expr]:
     if isinstance(node, exp.DPipe):
         return (node.this, node.expression)
     if isinstance(node, exp.Cast):
-        return (node.this,) if node.to.is_type(*exp.DataType.TEXT_TYPES) else ()
+        targets = nodes_of(node.to, exp.DataType)
+        makes_texts = any(each.is_type(*exp.DataType.TEXT_TYPES) for each in targets)
+        return (node.this,) if makes_texts else ()
     if isinstance(node, exp.Func) and not function_names(node).isdisjoint(_JOINING):
         operands = [node.args.get("this"), *node.expressions]
         return [part for each in operands if isinstance(each, exp.Expr) for part in _parts(each)]
@@ -62,7 +66,11 @@ def _parts(operand: exp.Expr) -> Sequence[exp.Expr]:
 def _write_zero(operand: exp.Expr, name: str) -> bool:
     wider = _FRACTION.sub(_with_a_digit, name)
     if wider != name:
-        cast_in_place(operand, named_type(wider))
+        try:
+            target = named_type(wider)
+        except ParseError:  # rows whose columns have no names
+            return False
+        cast_in_place(operand, target)
     elif name == _WIDEST:
         around = exp.Paren(this=exp.null())
         operand.replace(around)

@@ -11,6 +11,7 @@ from pykudu_sql.planner.value_bounds.computed_once import COMPUTED_ONCE
 _AGGREGATING_NAMES = frozenset({"list_aggregate", "list_aggr", "aggregate", "array_aggregate"})
 _HASHING = frozenset({"histogram", "mode", "entropy"})
 _MAPPING_NAMES = frozenset({"list_transform", "list_apply", "array_transform"})
+_ROWS = (exp.Query, exp.Comprehension)  # of which a list is made, where they stand in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,9 @@ def call_of(node: exp.Expr) -> Call | None:
     if isinstance(node, exp.Cast):
         return Call("cast_nested" if node.to.args.get("nested") else name, node, [node.this])
     values = [value for child in _children(node) for value in _values(child)]
-    if isinstance(node, exp.Array) and any(isinstance(value, exp.Query) for value in values):
+    if isinstance(node, exp.Array) and any(
+        isinstance(value, exp.Query | exp.Comprehension) for value in values
+    ):
         return None
     return Call(name, node, values)
 

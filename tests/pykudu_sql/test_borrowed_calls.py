@@ -76,6 +76,8 @@ CALLS: list[tuple[str, Any]] = [
     ("size([1, 2])", 2),
     ("map {'a': 1}['a']", 1),
     ("[x + 1 FOR x IN [1, 2, 3] IF x > 1]", [3, 4]),
+    ("[[y + 1 FOR y IN x IF y > 1] FOR x IN [[1, 2]] IF len(x) > 1]", [[3]]),
+    ("list_transform([[1, 2]], x -> [y + 1 FOR y IN x])", [[2, 3]]),
     ("json_group_object('a', 1)", '{"a":1}'),
     ("database()", "default"),
     ("epoch_us(current_timestamp(2)) % 10000", 0),

@@ -159,3 +159,37 @@ def test_what_does_not_fit_is_refused(
         connection.execute(statement, parameters)
     assert failed.value.sqlstate == sqlstate
     assert connection.execute("SELECT count(*) FROM t").fetchall() == [(3,)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "bounds", "values", "shown"),
+    [
+        ("INT", "? * 10 <= VALUES < ? + 20", (1, 5), "10 <= VALUES < 25"),
+        ("INT", "VALUE = :a * 100 + :a", {"a": 3}, "VALUE = 303"),
+        (
+            "DATE",
+            "? <= VALUES < ? + INTERVAL 1 MONTH",
+            (dt.date(2026, 1, 1), dt.date(2026, 1, 1)),
+            "'2026-01-01' <= VALUES < '2026-02-01'",
+        ),
+    ],
+)
+def test_a_bound_is_computed_from_parameters(
+    kind: str, bounds: str, values: object, shown: str
+) -> None:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute(
+            f"CREATE TABLE r (k {kind} PRIMARY KEY) PARTITION BY RANGE (k) (PARTITION {bounds})",
+            values,  # type: ignore[arg-type]
+        )
+        assert connection.execute("SHOW RANGE PARTITIONS r").fetchall() == [(shown,)]
+        alter = f"ALTER TABLE r DROP RANGE PARTITION {bounds}"
+        connection.execute(alter, values)  # type: ignore[arg-type]
+        assert connection.execute("SHOW RANGE PARTITIONS r").fetchall() == []
+
+
+def test_a_default_is_computed_from_parameters() -> None:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute("CREATE TABLE r (k INT PRIMARY KEY, v INT DEFAULT ? + 1)", (4,))
+        connection.execute("INSERT INTO r (k) VALUES (1)")
+        assert connection.execute("SELECT v FROM r").fetchall() == [(5,)]

@@ -22,6 +22,11 @@ TEXTS = {
     "string_agg(DISTINCT b, ',' ORDER BY b DESC)": "0.75,0.25",
     "CAST(max(b) AS STRING)": "0.75",
     "CAST([b, NULL] AS STRING)": "[0.25, NULL]",
+    "CAST({'n': b, 'l': [b]} AS STRING)": "{'n': 0.25, 'l': [0.25]}",
+    "CAST(list(b) AS STRING)": "[0.25, 0.75]",
+    "CAST(list(b) AS STRING[])[1]": "0.25",
+    "CAST(map {'a': b} AS STRING)": "{a=0.25}",
+    "CAST((b, 1) AS STRING)": "(.25, 1)",  # a row without names has no type to write
     "CAST(.5 AS STRING)": "0.5",
     "TRY_CAST((SELECT min(b) FROM t) AS STRING)": "0.25",
     "quote(b)": "0.25",
