@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from pykudu_sql.planner.parse.lexer import Token, TokenKind, quote_name, quote_string, tokenize
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import LISTED_PREFIX, ListedRows, PlanContext
 from pykudu_sql.planner.statements import plan_statement
@@ -43,7 +44,7 @@ def with_listed_relations(text: str, context: PlanContext) -> tuple[str, PlanCon
         start, end = listing
         _check_kept(text, start)
         within = replace(context, listed=listed)
-        rows = context.list_rows(plan_statement(text[: end - 1], start + 1, within))
+        rows = context.list_rows(plan_statement(SourceText(text[: end - 1], start + 1), within))
         if len(listed) == MAX_LISTINGS:
             raise StatementTooComplexError(f"a query cannot read more than {MAX_LISTINGS} listings")
         name = f"{LISTED_PREFIX}{len(listed)}"

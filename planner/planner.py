@@ -6,6 +6,7 @@ from pykudu_sql.planner.checkpoint import checked_by
 from pykudu_sql.planner.deep_stack import run_deep
 from pykudu_sql.planner.listed_relations import with_listed_relations
 from pykudu_sql.planner.parse.error_spans import locate
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Plan
 from pykudu_sql.planner.statements import plan_statement
@@ -35,7 +36,7 @@ def plan(sql: str, context: PlanContext) -> Plan:
             double_quoted = context.settings.double_quoted_strings
             text = with_plain_strings(sql, double_quoted=double_quoted)
             text, context = with_listed_relations(text, context)
-            planned = run_deep(partial(plan_statement, text, 0, context))
+            planned = run_deep(partial(plan_statement, SourceText(text), context))
     except Error as error:
         locate(error, sql)
         raise

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from pykudu_sql.planner.commands.statement import StatementEntry
 from pykudu_sql.planner.parse.lexer import Token
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Explain, PassEffect, Plan
@@ -22,12 +23,12 @@ _DEFINITIONS = frozenset({"CREATE", "ALTER", "DROP", "UNDROP", "COMMENT"})
 _BEHIND_WITH = frozenset({"SELECT", "UPDATE", "DELETE", "MERGE", "INSERT", "UPSERT"})
 
 
-def plan_statement(text: str, start: int, context: PlanContext) -> Plan:
-    """Plan the statement that begins at a place of a text.
+def plan_statement(source: SourceText, context: PlanContext) -> Plan:
+    """Plan the statement that a text begins with.
 
     Raises SyntaxError: there is none; Error: as of its entry.
     """
-    tokens = TokenStream(text, start)
+    tokens = TokenStream(source.text, source.start)
     first = tokens.current
     entry = _ROWS.get("SELECT" if first.text == "(" else first.word) or _entry(tokens)
     if entry is None:
@@ -86,21 +87,21 @@ def _select(tokens: TokenStream, context: PlanContext) -> Plan:
 
 def _query(tokens: TokenStream, context: PlanContext) -> Plan:
     """A query, or the UPDATE, DELETE or INSERT that a WITH clause stands before."""
-    text, start = tokens.text, tokens.current.start
+    source = tokens.rest
     behind = _word_behind_with(tokens) if tokens.at("WITH") else tokens.current
     if behind.word == "UPDATE":
-        return _update(TokenStream(text, start), context)
+        return _update(TokenStream(source.text, source.start), context)
     if behind.word == "DELETE":
-        return _delete(TokenStream(text, start), context)
+        return _delete(TokenStream(source.text, source.start), context)
     if behind.word == "MERGE":
-        return _merge(TokenStream(text, start), context)
+        return _merge(TokenStream(source.text, source.start), context)
     if behind.word in ("INSERT", "UPSERT"):
         from pykudu_sql.planner.dml.insert import plan_insert
 
-        return plan_insert(TokenStream(text, behind.start), context, start)
+        return plan_insert(TokenStream(source.text, behind.start), context, source.start)
     from pykudu_sql.planner.query.query import plan_query
 
-    return plan_query(text, context, start)
+    return plan_query(source, context)
 
 
 def _word_behind_with(tokens: TokenStream) -> Token:
@@ -130,19 +131,19 @@ def _insert(tokens: TokenStream, context: PlanContext) -> Plan:
 def _update(tokens: TokenStream, context: PlanContext) -> Plan:
     from pykudu_sql.planner.dml.update import plan_update
 
-    return plan_update(tokens.text, context, tokens.current.start)
+    return plan_update(tokens.rest, context)
 
 
 def _delete(tokens: TokenStream, context: PlanContext) -> Plan:
     from pykudu_sql.planner.dml.update import plan_delete
 
-    return plan_delete(tokens.text, context, tokens.current.start)
+    return plan_delete(tokens.rest, context)
 
 
 def _merge(tokens: TokenStream, context: PlanContext) -> Plan:
     from pykudu_sql.planner.dml.merge import plan_merge
 
-    return plan_merge(tokens.text, context, tokens.current.start)
+    return plan_merge(tokens.rest, context)
 
 
 def _copy(tokens: TokenStream, context: PlanContext) -> Plan:
@@ -171,7 +172,7 @@ def _create_table(tokens: TokenStream, context: PlanContext) -> Plan:
     from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_create_table
 
     node = parse_create_table(tokens, replaces=replaces)
-    return plan_create_table(node, tokens.text, context)
+    return plan_create_table(node, context)
 
 
 def _alter_table(tokens: TokenStream, context: PlanContext) -> Plan:
@@ -186,26 +187,26 @@ def _prepare(tokens: TokenStream, context: PlanContext) -> Plan:
     from pykudu_sql.planner.commands.prepared_commands import prepare_head, prepared
 
     name, types = prepare_head(tokens)
-    start = tokens.current.start
-    plan = plan_statement(tokens.text, start, replace(context, bound_parameters=None))
-    return prepared(name, types, tokens.text[start:], plan)
+    source = tokens.rest
+    plan = plan_statement(source, replace(context, bound_parameters=None))
+    return prepared(name, types, source.text[source.start :], plan)
 
 
 def _explain(tokens: TokenStream, context: PlanContext) -> Plan:
     from pykudu_sql.planner.ddl_grammar.explain_parser import explain_options
 
     options = explain_options(tokens)
-    explained = tokens.current
+    explained = tokens.rest
+    entry = _ROWS.get(tokens.current.word)
     effects: list[PassEffect] = []
     if options.passes:
         context = replace(
             context, trace=lambda name, lines: effects.append(PassEffect(name, (*lines,)))
         )
-    entry = _ROWS.get(explained.word)
     if entry is not None and entry.plan is _select:
         plan = _query(tokens, context)
     else:
-        plan = plan_statement(tokens.text, explained.start, context)
+        plan = plan_statement(explained, context)
     return Explain(plan, options.analyze, options.format, tuple(effects))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from pykudu_sql.planner.parse.error_spans import spans_dropped
 from pykudu_sql.planner.parse.lexer import quote_string
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Query
 from pykudu_sql.planner.query.query import plan_rows
@@ -27,7 +28,7 @@ def plan_column_stats(table: TableInfo, context: PlanContext) -> Query:
     Distinct values are estimated (HyperLogLog), as in Impala. Sizes are bytes of a value.
     """
     with spans_dropped():
-        return plan_rows(column_stats_sql(table), context, 0)
+        return plan_rows(SourceText(column_stats_sql(table)), context)
 
 
 def column_stats_sql(table: TableInfo) -> str:

@@ -14,6 +14,7 @@ from pykudu_sql.planner.ddl.namespace_commands import (
 )
 from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.lexer import quote_string
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.listing_plans import (
@@ -163,12 +164,14 @@ def _described_query(tokens: TokenStream, context: PlanContext) -> Plan:
     from pykudu_sql.planner.query.query import plan_query, plan_rows
     from pykudu_sql.planner.query.result_types import result_type_names
 
-    query = plan_rows(tokens.text, context, tokens.current.start)
+    query = plan_rows(tokens.rest, context)
     rows = ", ".join(
         f"({quote_string(name)}, {quote_string(type_name)})"
         for name, type_name in zip(query.names, result_type_names(query, context), strict=True)
     )
-    return plan_query(f"SELECT * FROM (VALUES {rows}) AS described(name, type)", context)
+    return plan_query(
+        SourceText(f"SELECT * FROM (VALUES {rows}) AS described(name, type)"), context
+    )
 
 
 def _described(tokens: TokenStream, context: PlanContext) -> Plan:

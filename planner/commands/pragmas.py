@@ -41,11 +41,10 @@ def plan_pragma(tokens: TokenStream, context: PlanContext) -> Pragma:
 
 def _item(tokens: TokenStream, context: PlanContext) -> TableInfo | ViewInfo:
     """The table or view that is named next, also in single quotes."""
-    token = tokens.current
+    token, source = tokens.current, tokens.rest
     if token.kind is TokenKind.STRING:
         tokens.take()
         # As wide in other quotes where the name has none, so errors point at it.
         quoted = quote_name(unquote(token.text))
-        text = f"{tokens.text[: token.start]}{quoted}{tokens.text[token.end :]}"
-        tokens = TokenStream(text, token.start)
+        tokens = TokenStream(source.overwritten(token.start, token.end, quoted).text, token.start)
     return named_relation(tokens, context)

@@ -6,9 +6,11 @@ answer for, such as the mean of a text, is NULL.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pykudu_sql.planner.parse.error_spans import spans_dropped
-from pykudu_sql.planner.parse.lexer import Token, TokenKind, quote_string
+from pykudu_sql.planner.parse.lexer import TokenKind, quote_string
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Query
@@ -31,30 +33,27 @@ def plan_summary(tokens: TokenStream, context: PlanContext) -> Query:
     Raises NotSupportedError: the query has parameters; SyntaxError, ProgrammingError: what it is
     about is wrong; the place is shown.
     """
-    text, head = tokens.text, tokens.take()
+    source = tokens.rest
+    head = tokens.take()
     first = tokens.current
     end = first.start
     while not tokens.at_end():
         end = tokens.take().end
     if first.word in _QUERY_WORDS or first.text == "(":
-        query, source = plan_rows(text[:end], context, first.start), text[first.start : end]
+        query = plan_rows(replace(source.until(end), start=first.start), context)
+        summarized = source.text[first.start : end]
     elif first.kind in (TokenKind.WORD, TokenKind.QUOTED):
-        query, source = _all_of(text[:end], head, context), f"FROM {text[first.start : end]}"
+        # `FROM t` is a query; written over the head, it keeps the positions of errors.
+        query = plan_rows(source.until(end).overwritten(head.start, head.end, "FROM"), context)
+        summarized = f"FROM {source.text[first.start : end]}"
     else:
         raise tokens.error("a table or a query", first)
     types = result_type_names(query, context)
     with spans_dropped():
-        return plan_rows(_summary_sql(source, query.names, types), context, 0)
+        return plan_rows(SourceText(_summary_sql(summarized, query.names, types)), context)
 
 
-def _all_of(text: str, head: Token, context: PlanContext) -> Query:
-    """The query of all rows of what `head` stands before."""
-    # `FROM t` is a query; written over the head, it keeps the positions of errors.
-    written = "FROM".ljust(len(head.text))
-    return plan_rows(f"{text[: head.start]}{written}{text[head.end :]}", context, head.start)
-
-
-def _summary_sql(source: str, names: Sequence[str], types: Sequence[str]) -> str:
+def _summary_sql(summarized: str, names: Sequence[str], types: Sequence[str]) -> str:
     columns = [f"c{index}" for index in range(len(names))]
     facts = [
         fact
@@ -71,8 +70,8 @@ def _summary_sql(source: str, names: Sequence[str], types: Sequence[str]) -> str
         ),
     ]
     shown = ", ".join(f'unnest([{", ".join(items)}]) AS "{name}"' for name, items in lists)
-    # A comment at the end of the source must not reach beyond it.
-    rows = f"(\n{source}\n) AS summarized({', '.join(columns)})"
+    # A comment at its end must not reach beyond it.
+    rows = f"(\n{summarized}\n) AS summarized({', '.join(columns)})"
     return f"SELECT {shown} FROM (SELECT {aggregates} FROM {rows}) AS facts"
 
 

@@ -84,7 +84,7 @@ _COMPRESSION_NAMES = {
 }
 
 
-def plan_create_table(node: CreateTableSyntax, text: str, context: PlanContext) -> CreateTable:
+def plan_create_table(node: CreateTableSyntax, context: PlanContext) -> CreateTable:
     """The plan of a CREATE TABLE.
 
     Raises InvalidSchemaError, DuplicateObjectError, UndefinedColumnError: the definition breaks a
@@ -100,7 +100,7 @@ def plan_create_table(node: CreateTableSyntax, text: str, context: PlanContext) 
     if node.like is not None:
         return _create_like(node, node.like, context)
     query = None
-    if node.query_start is None:
+    if node.query is None:
         columns = [_column(definition, context) for definition in node.columns]
     else:
         if node.columns:
@@ -110,7 +110,7 @@ def plan_create_table(node: CreateTableSyntax, text: str, context: PlanContext) 
                 span=SourceSpan(node.start),
             )
         folding = replace(context, folds_parameters=context.bound_parameters is not None)
-        query = plan_rows(text[: node.query_end], folding, node.query_start)
+        query = plan_rows(node.query, folding)
         columns = _named(node, result_columns(query, context))
         query = query if node.with_data else None
     key, unique, notes = _key(node, context)

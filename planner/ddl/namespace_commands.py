@@ -11,6 +11,7 @@ from pykudu_sql.planner.bind.named_table import named_table
 from pykudu_sql.planner.bind.names import undefined_column
 from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.lexer import TokenKind
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.frame_table import FrameTable
@@ -203,8 +204,8 @@ def _defined(
 ) -> ViewInfo:
     """A view with the query that comes next and the columns listed for it."""
     tokens.expect("AS")
-    name, start = view.name, tokens.current.start
-    columns = _planned(tokens.text, start, name, context)
+    name, source = view.name, tokens.rest
+    columns = _planned(source, name, context)
     if listed and len(listed) != len(columns):
         raise InvalidSchemaError(
             f"view '{name}' names {len(listed)} columns, its query has {len(columns)}", span=span
@@ -214,7 +215,7 @@ def _defined(
             replace(column, name=alias, comment=comment)
             for column, (alias, comment) in zip(columns, listed, strict=True)
         )
-    query = tokens.text[start:].strip().rstrip(";").rstrip()
+    query = source.text[source.start :].strip().rstrip(";").rstrip()
     view = replace(view, query=query, database=context.settings.database, columns=columns)
     with errors_at(span):
         view.check()
@@ -234,19 +235,18 @@ def _columns(tokens: TokenStream) -> tuple[tuple[str, str], ...]:
     return tuple(columns)
 
 
-def _planned(text: str, start: int, name: str, context: PlanContext) -> tuple[ViewColumn, ...]:
+def _planned(source: SourceText, name: str, context: PlanContext) -> tuple[ViewColumn, ...]:
     """The columns of a view's query, which is planned for that."""
     from pykudu_sql.planner.bind.binder import bind
-    from pykudu_sql.planner.parse.dialect import parse
-    from pykudu_sql.planner.query.query import plan_rows
+    from pykudu_sql.planner.query.query import parse_rows, plan_rows
     from pykudu_sql.planner.query.result_types import result_columns
 
-    span = SourceSpan(start)
+    span = SourceSpan(source.start)
     context = replace(context, bound_parameters=None)  # the view keeps the text
-    query = plan_rows(text, context, start)
+    query = plan_rows(source, context)
     if query.parameters:
         raise NotSupportedError("a view cannot have parameters", span=span)
-    bound = bind(parse(text, start), context)
+    bound = bind(parse_rows(source), context)
     if name in bound.views:
         raise ProgrammingError(f"view '{name}' would read itself", span=span)
     for reference in bound.references:

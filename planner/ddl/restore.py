@@ -13,6 +13,7 @@ filled, which is an error.
 from pykudu_sql.planner.bind.target import target_table
 from pykudu_sql.planner.ddl.history_commands import next_bound
 from pykudu_sql.planner.parse.lexer import quote_name
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Plan
@@ -50,18 +51,11 @@ def plan_restore(tokens: TokenStream, context: PlanContext) -> Plan:
         pairs if table.schema.immutable_ids else [pair for pair in pairs if pair[0] in key_names]
     )
     keys = ", ".join(quote_name(table.schema.by_id[i].name) for i in table.schema.key_ids)
-    gone = plan_rows(
-        f"SELECT {keys} FROM (SELECT {_new(compared)} FROM {now} "
-        f"EXCEPT SELECT {_old(compared)} FROM {past}) AS gone",
-        world,
-        0,
-    )
-    rows = plan_rows(
-        f"SELECT {_old(pairs)} FROM {past} EXCEPT SELECT {_new(pairs)} FROM {now}",
-        world,
-        0,
-        len(gone.scans),
-    )
+    present, before = f"SELECT {_new(compared)} FROM {now}", f"SELECT {_old(compared)} FROM {past}"
+    lost = f"SELECT {keys} FROM ({present} EXCEPT {before}) AS gone"
+    gone = plan_rows(SourceText(lost), world)
+    back = f"SELECT {_old(pairs)} FROM {past} EXCEPT SELECT {_new(pairs)} FROM {now}"
+    rows = plan_rows(SourceText(back), world, len(gone.scans))
     ids = tuple(column.id for column in then.schema.columns)
     return RestoreTable(table, bound, gone, rows, ids)
 

@@ -128,18 +128,17 @@ def _column_list(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSyn
 
 def _with_query(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSyntax:
     """The statement with its query, behind which `WITH [NO] DATA` may stand."""
-    text, start = tokens.text, tokens.current.start
-    end, with_data = len(text), True
-    if _WITH_DATA.search(text, start):
-        last = list(tokenize(text, start))[:-1]
+    query, with_data = tokens.rest, True
+    if _WITH_DATA.search(query.text, query.start):
+        last = list(tokenize(query.text, query.start))[:-1]
         while last and last[-1].text == ";":
             last.pop()
         words = [token.word for token in last[-3:]]
         if words == ["WITH", "NO", "DATA"]:
-            end, with_data = last[-3].start, False
+            query, with_data = query.until(last[-3].start), False
         elif words[-2:] == ["WITH", "DATA"]:
-            end = last[-2].start
-    return replace(node, query_start=start, query_end=end, with_data=with_data)
+            query = query.until(last[-2].start)
+    return replace(node, query=query, with_data=with_data)
 
 
 def _table_option(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSyntax:

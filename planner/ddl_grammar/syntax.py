@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pykudu_sql.planner.parse.lexer import quote_string
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.storage.common.quoted_name import quoted_full_name, quoted_name
 from pykudu_sql.storage.errors import SourceSpan
 
@@ -196,7 +197,7 @@ class CreateTableSyntax:
     Attributes:
         replaces: whether a table of the name is dropped for it.
         like: the table whose definition is copied, or None.
-        query_start, query_end: offsets of the query behind AS, or None.
+        query: behind AS, or None.
         with_data: whether the query's rows go in.
         column_names: those of the query's columns, if they are given.
         checks: the constraints that stand beside the columns.
@@ -210,8 +211,7 @@ class CreateTableSyntax:
     partitions: PartitionClause | None = None
     comment: str = ""
     like: str | None = None
-    query_start: int | None = None
-    query_end: int | None = None
+    query: SourceText | None = None
     with_data: bool = True
     column_names: tuple[str, ...] = ()
     properties: tuple[tuple[str, str], ...] = ()

@@ -17,6 +17,7 @@ from pykudu_sql.planner.bind.target import target_table
 from pykudu_sql.planner.dml.insert_columns import listed_column
 from pykudu_sql.planner.parse.error_spans import errors_at, spans_dropped
 from pykudu_sql.planner.parse.lexer import Token, TokenKind, quote_name
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
@@ -44,9 +45,8 @@ def plan_copy(tokens: TokenStream, context: PlanContext) -> CopyFrom | CopyTo:
     """
     tokens.expect("COPY")
     if tokens.at_symbol("("):
-        query_start = tokens.current.start
-        end = _behind_query(tokens)
-        query = plan_rows(tokens.text[:end], context, query_start)
+        source = tokens.rest
+        query = plan_rows(source.until(_behind_query(tokens)), context)
         tokens.expect("TO")
         return CopyTo(query, *_file(tokens))
     start_token = tokens.current
@@ -61,7 +61,7 @@ def plan_copy(tokens: TokenStream, context: PlanContext) -> CopyFrom | CopyTo:
     names = "*" if listed is None else ", ".join(quote_name(each.name) for each in listed)
     written = ".".join(map(quote_name, name.split(".")))
     with errors_at(start_token.span), spans_dropped():
-        query = plan_rows(f"SELECT {names} FROM {written}", context, 0)
+        query = plan_rows(SourceText(f"SELECT {names} FROM {written}"), context)
     return CopyTo(query, *_file(tokens))
 
 

@@ -5,7 +5,6 @@ constant expressions are computed while planning, and only rows with subqueries,
 parameters inside expressions become a query for the engine.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -31,6 +30,7 @@ from pykudu_sql.planner.dml.insert_tail import find_tail, read_tail
 from pykudu_sql.planner.dml.values import Marker, Named, Raw, ValueRows, column_values, read_values
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.lexer import Token
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.change_plans import ConflictInsert, InsertReturning
 from pykudu_sql.planner.plan.context import PlanContext
@@ -49,7 +49,6 @@ from pykudu_sql.storage.errors import (
     SyntaxError,
 )
 
-_WRITTEN = re.compile(r"[^\n]")
 Insert = InsertValues | InsertQuery | InsertReturning | ConflictInsert
 _QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
 
@@ -83,44 +82,43 @@ def plan_insert(tokens: TokenStream, context: PlanContext, before: int | None = 
     """
     first = tokens.current
     head = _head(tokens, context, before)
-    text, start = tokens.text, tokens.current
+    source, start = tokens.rest, tokens.current
     if before is not None:
-        text = _without_insert(text, first, start)
+        source = _without_insert(source, first, before)
     if tokens.accept("DEFAULT", "VALUES"):
         place = None if tokens.at_end() else tokens.current.start
-        return _finished(head, _default_row(head), text, start.start, place, context)
+        return _finished(head, _default_row(head), source, place, context)
     if start.word == "VALUES" and before is None:
-        rows = read_values(text, start.end)
+        rows = read_values(replace(source, start=start.end))
         if rows is not None:
             plain = _insert_values(head, rows, cacheable=True)
-            return _finished(head, plain, text, start.start, rows.tail, context)
+            return _finished(head, plain, source, rows.tail, context)
     elif start.word not in _QUERY_WORDS and start.text != "(":
         raise tokens.error("VALUES, SELECT or DEFAULT VALUES")
-    tail = find_tail(text, start.start)
-    begin = start.start if before is None else before
-    body = text if tail is None else text[:tail]
-    rows_plan = _insert_parsed(head, body, start, begin, context)
-    return _finished(head, rows_plan, text, begin, tail, context)
+    tail = find_tail(replace(source, start=start.start))
+    rows_plan = _insert_parsed(head, source.until(tail), start, context)
+    return _finished(head, rows_plan, source, tail, context)
 
 
-def _without_insert(text: str, first: Token, start: Token) -> str:
-    """A query's text with the INSERT in its midst blanked out, so that positions stay."""
-    blank = _WRITTEN.sub(" ", text[first.start : start.start])
-    return text[: first.start] + blank + text[start.start :]
+def _without_insert(source: SourceText, first: Token, before: int) -> SourceText:
+    """A query from `before` on with the INSERT in its midst blanked out.
+
+    `source`: behind the INSERT; `first`: its first word.
+    """
+    return replace(source.overwritten(first.start, source.start), start=before)
 
 
 def _finished(
     head: _Head,
     rows: InsertValues | InsertQuery,
-    text: str,
-    start: int,
-    place: int | None,
+    source: SourceText,
+    tail_start: int | None,
     context: PlanContext,
 ) -> Insert:
-    """The statement for rows that begin at `start` and end where a tail begins."""
-    if place is None:
+    """The statement for rows that `source` begins with and that end where a tail begins."""
+    if tail_start is None:
         return rows
-    tail = read_tail(text, place, start)
+    tail = read_tail(source, tail_start)
     target = Target(head.table, head.name)
     if tail.conflict is not None:
         check_conflict_columns(head.table, tail.conflict)
@@ -147,10 +145,10 @@ def _head(tokens: TokenStream, context: PlanContext, before: int | None) -> _Hea
     listed = tokens.at_symbol("(") and tokens.ahead(1).word not in _QUERY_WORDS
     tokens.accept("BY", "POSITION")
     if tokens.accept("BY", "NAME"):
-        text, begin = tokens.text, tokens.current.start
+        source = tokens.rest
         if before is not None:
-            text, begin = _without_insert(text, first, tokens.current), before
-        columns, listed = _named_columns(text, begin, table, tokens.current, context), True
+            source = _without_insert(source, first, before)
+        columns, listed = _named_columns(source, table, tokens.current, context), True
     elif listed:
         columns = _listed_columns(tokens, table, kind)
     if table.schema.auto_incrementing and not kind.numbers:
@@ -218,12 +216,12 @@ def _listed_columns(
 
 
 def _named_columns(
-    text: str, begin: int, table: TableInfo, place: Token, context: PlanContext
+    source: SourceText, table: TableInfo, place: Token, context: PlanContext
 ) -> tuple[ColumnSchema, ...]:
     """The columns that the query behind BY NAME has, in its order."""
     span = place.span
-    tail = find_tail(text, place.start)
-    query = plan_rows(text if tail is None else text[:tail], context, begin)
+    tail = find_tail(replace(source, start=place.start))
+    query = plan_rows(source.until(tail), context)
     columns: list[ColumnSchema] = []
     for name in query.names:
         columns.append(listed_column(table, name.lower(), columns, span))
@@ -310,14 +308,14 @@ def _check_width(head: _Head, width: int, start: int) -> None:
 
 
 def _insert_parsed(
-    head: _Head, text: str, start: Token, begin: int, context: PlanContext
+    head: _Head, source: SourceText, start: Token, context: PlanContext
 ) -> InsertValues | InsertQuery:
     """Rows that need the parser: expressions in VALUES, or a query."""
-    if start.word == "VALUES" and begin == start.start:
-        tree = parse(text, start.start)
+    if start.word == "VALUES" and source.start == start.start:
+        tree = parse(source.text, source.start)
         if isinstance(tree, exp.Values):
             return _insert_expressions(head, tree, start, context)
-    rows = parse_rows(text, begin)
+    rows = parse_rows(source)
     type_assigned_literals(rows, head.columns, context)
     query = finish(bind(rows, context), context)
     _check_width(head, len(query.names), start.start)

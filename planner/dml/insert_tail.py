@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.parse.dialect import POSITIONAL, parse
 from pykudu_sql.planner.parse.lexer import Token, TokenKind, tokenize
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.errors import NotSupportedError, SourceSpan, SyntaxError
@@ -45,15 +46,15 @@ class InsertTail:
     returning: tuple[exp.Expr, ...] = ()
 
 
-def find_tail(text: str, start: int) -> int | None:
-    """Where the tail begins behind rows that start at an offset; None when there is none.
+def find_tail(source: SourceText) -> int | None:
+    """Where the tail begins behind rows; None when there is none.
 
     Raises SyntaxError: a string, a quoted name or a comment has no end.
     """
-    if _TAIL.search(text, start) is None:
+    if _TAIL.search(source.text, source.start) is None:
         return None
     previous = None
-    for token in _outside(tokenize(text, start)):
+    for token in _outside(tokenize(source.text, source.start)):
         if token.word == "RETURNING":
             return token.start
         if token.word == "CONFLICT" and previous is not None and previous.word == "ON":
@@ -62,28 +63,28 @@ def find_tail(text: str, start: int) -> int | None:
     return None
 
 
-def read_tail(text: str, start: int, rows: int) -> InsertTail:
+def read_tail(source: SourceText, start: int) -> InsertTail:
     """Read the tail.
 
     Args:
+        source: the rows, whose `?` are counted before those of the tail, and it.
         start: where the tail begins.
-        rows: where the rows begin, whose `?` are counted before those of the tail.
 
     Raises SyntaxError: it does not follow the grammar; NotSupportedError: a constraint is given by
     name.
     """
-    tokens = TokenStream(text, start)
+    tokens = TokenStream(source.text, start)
     conflict = None
-    stop = _returning_offset(text, start)
+    stop = _returning_offset(source.text, start)
     if tokens.at("ON"):
-        conflict = _conflict(tokens, rows, len(text) if stop is None else stop)
+        conflict = _conflict(tokens, source.until(stop))
     if stop is None:
         if conflict is None or conflict.update is None:
             tokens.expect_end()
         return InsertTail(conflict)
     if conflict is None or conflict.update is None:
         tokens.expect("RETURNING")
-    return InsertTail(conflict, _returning(text, stop, rows))
+    return InsertTail(conflict, _returning(source, stop))
 
 
 def _outside(tokens: Iterator[Token]) -> Iterator[Token]:
@@ -101,8 +102,8 @@ def _returning_offset(text: str, start: int) -> int | None:
     return next(offsets, None)
 
 
-def _conflict(tokens: TokenStream, rows: int, stop: int) -> Conflict:
-    text, place = tokens.text, tokens.current
+def _conflict(tokens: TokenStream, source: SourceText) -> Conflict:
+    place = tokens.current
     tokens.expect("ON", "CONFLICT")
     if tokens.at("ON", "CONSTRAINT"):
         raise NotSupportedError(
@@ -120,33 +121,32 @@ def _conflict(tokens: TokenStream, rows: int, stop: int) -> Conflict:
     if not tokens.at("SET"):
         raise tokens.error("SET")
     end = tokens.take().end
-    update = text[:begin] + _UPDATE.ljust(end - begin) + text[end:stop]
-    tree = parse(update, begin)
+    tree = parse(source.overwritten(begin, end, _UPDATE).text, begin)
     if not isinstance(tree, exp.Update) or not tree.expressions:
         raise SyntaxError("DO UPDATE SET column = value [WHERE ...] is expected", span=span)
-    _renumber(tree, text, rows, begin)
+    _renumber(tree, source, begin)
     return Conflict(columns, tree, span)
 
 
-def _returning(text: str, place: int, rows: int) -> tuple[exp.Expr, ...]:
+def _returning(source: SourceText, place: int) -> tuple[exp.Expr, ...]:
     end = place + len("RETURNING")
-    tree = parse(text[:place] + _SELECT.ljust(end - place) + text[end:], place)
+    tree = parse(source.overwritten(place, end, _SELECT).text, place)
     others = (value for name, value in tree.args.items() if name != "expressions")
     if not isinstance(tree, exp.Select) or not tree.expressions or any(others):
         raise SyntaxError(
             "RETURNING takes expressions, separated by commas", span=SourceSpan(place, end - place)
         )
-    _renumber(tree, text, rows, place)
+    _renumber(tree, source, place)
     return tuple(tree.expressions)
 
 
-def _renumber(tree: exp.Expr, text: str, rows: int, place: int) -> None:
+def _renumber(tree: exp.Expr, source: SourceText, place: int) -> None:
     """Number the `?` of a part by their order in the whole statement."""
     if tree.find(exp.Placeholder) is None:
         return
     before = sum(
         token.kind is TokenKind.PARAMETER and token.text == "?"
-        for token in tokenize(text[:place], rows)
+        for token in tokenize(source.text[:place], source.start)
     )
     for node in nodes_of(tree, exp.Placeholder):
         if node.name.startswith(POSITIONAL):

@@ -31,6 +31,7 @@ from pykudu_sql.planner.dml.merge_sides import (
 from pykudu_sql.planner.dml.returning import PRESENT, ReturnedRows, read_returning
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.source_spans import node_span
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.change_plans import ChangeQuery
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.query.query import finish
@@ -85,14 +86,14 @@ class _Merge:
         return exp.and_(in_table, present, copy=False) if self.marked else in_table
 
 
-def plan_merge(text: str, context: PlanContext, start: int = 0) -> ChangeQuery:
+def plan_merge(source: SourceText, context: PlanContext) -> ChangeQuery:
     """Plan a MERGE.
 
     Raises SyntaxError: a clause is wrong; UndefinedTableError, UndefinedColumnError: a name is
     unknown; ProgrammingError: a key column is updated, or a name is ambiguous; DataError,
     NotNullError: a constant does not fit its column.
     """
-    tree = parse(text, start)
+    tree = parse(source.text, source.start)
     if (
         not isinstance(tree, exp.Merge)
         or not isinstance(tree.this, exp.Table)
@@ -107,11 +108,11 @@ def plan_merge(text: str, context: PlanContext, start: int = 0) -> ChangeQuery:
             f"{len(whens)} WHEN clauses are more than the {MAX_BRANCHES} allowed in a MERGE",
             hint="write the cases as a CASE of the values that are set",
         )
-    source = tree.args["using"]
+    using = tree.args["using"]
     merge = _Merge(
         table,
         name_of_target(tree.this, table),
-        name_of_source(source, tree.args.get("with_"), context),
+        name_of_source(using, tree.args.get("with_"), context),
         _source_names(tree, context),
         any(is_by_source(when) for when in whens),
         context,

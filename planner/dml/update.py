@@ -11,6 +11,7 @@ alone; DELETE IGNORE is DELETE.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -32,6 +33,7 @@ from pykudu_sql.planner.dml.returning import read_returning
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.headings import name_entry
 from pykudu_sql.planner.parse.source_spans import node_span
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.change_plans import ChangeQuery
 from pykudu_sql.planner.plan.context import PlanContext
@@ -87,9 +89,7 @@ class _TargetRows:
         return list(zip(self.table.schema.key_ids, self.key_columns(), strict=True))
 
 
-def plan_update(
-    text: str, context: PlanContext, start: int = 0
-) -> UpdateQuery | KeyUpdate | ChangeQuery:
+def plan_update(source: SourceText, context: PlanContext) -> UpdateQuery | KeyUpdate | ChangeQuery:
     """Plan an UPDATE.
 
     Raises SyntaxError, NotSupportedError: a clause is wrong or not offered; UndefinedTableError,
@@ -97,9 +97,9 @@ def plan_update(
     assigned; ImmutableColumnError: an immutable column is assigned; DataError: a constant does not
     fit its column.
     """
-    general = GeneralPlan(lambda each: plan_update(text, each, start), context)
-    body, kind = _without_ignore(text, start)
-    tree = parse(body, start)
+    general = GeneralPlan(partial(plan_update, source), context)
+    body, kind = _without_ignore(source)
+    tree = parse(body.text, body.start)
     if (
         not isinstance(tree, exp.Update)
         or not isinstance(tree.this, exp.Table)
@@ -143,17 +143,15 @@ def _set_anyway(assignments: Sequence[Assignment], kind: RowOpKind) -> list[tupl
     ]
 
 
-def plan_delete(
-    text: str, context: PlanContext, start: int = 0
-) -> DeleteQuery | KeyDelete | ChangeQuery:
+def plan_delete(source: SourceText, context: PlanContext) -> DeleteQuery | KeyDelete | ChangeQuery:
     """Plan a DELETE.
 
     Raises SyntaxError, NotSupportedError: a clause is wrong or not offered; UndefinedTableError,
     UndefinedColumnError: a name is unknown.
     """
-    general = GeneralPlan(lambda each: plan_delete(text, each, start), context)
-    body, _ = _without_ignore(text, start)
-    tree = parse(body, start)
+    general = GeneralPlan(partial(plan_delete, source), context)
+    body, _ = _without_ignore(source)
+    tree = parse(body.text, body.start)
     if not isinstance(tree, exp.Delete):
         raise SyntaxError("DELETE FROM table [USING ...] [WHERE ...] is expected")
     _refuse_clauses(tree, _DELETE_CLAUSES)
@@ -261,13 +259,12 @@ def _take_once(rows: _TargetRows, names: list[exp.Expr], values: list[exp.Expr])
         rows.select.set("distinct", exp.Distinct())
 
 
-def _without_ignore(text: str, start: int) -> tuple[str, RowOpKind]:
+def _without_ignore(source: SourceText) -> tuple[SourceText, RowOpKind]:
     """The statement with IGNORE blanked out, so that positions stay, and the effect of UPDATE."""
-    match = _IGNORE.match(text, start)
+    match = _IGNORE.match(source.text, source.start)
     if match is None:
-        return text, RowOpKind.UPDATE
-    first, last = match.span(2)
-    return text[:first] + " " * (last - first) + text[last:], RowOpKind.UPDATE_IGNORE
+        return source, RowOpKind.UPDATE
+    return source.overwritten(*match.span(2)), RowOpKind.UPDATE_IGNORE
 
 
 def _refuse_clauses(tree: exp.Expr, offered: frozenset[str]) -> None:

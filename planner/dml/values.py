@@ -13,6 +13,7 @@ from decimal import Decimal
 from enum import Enum
 
 from pykudu_sql.planner.parse.lexer import MAX_NUMBER_CHARACTERS
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.value import Parameter, ParameterKey, Value
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -90,10 +91,10 @@ class ValueRows:
     tail: int | None = None
 
 
-def read_values(text: str, start: int) -> ValueRows | None:
+def read_values(source: SourceText) -> ValueRows | None:
     """Read the rows behind the word VALUES.
 
-    `start`: offset behind VALUES.
+    `source`: the text behind VALUES.
 
     Returns:
         None where anything but plain values stands in the rows, or something else than ON
@@ -101,7 +102,8 @@ def read_values(text: str, start: int) -> ValueRows | None:
 
     Raises ProgrammingError: rows of different lengths.
     """
-    opening = _OPEN.match(text, start)
+    text = source.text
+    opening = _OPEN.match(text, source.start)
     columns: list[list[Raw]] = []
     offsets: list[int] = []
     questions = 0

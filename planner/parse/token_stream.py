@@ -3,6 +3,7 @@
 from collections import deque
 
 from pykudu_sql.planner.parse.lexer import Token, TokenKind, tokenize, unquote
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.storage.errors import SyntaxError
 
@@ -19,6 +20,11 @@ class TokenStream:
         self.text = text
         self._source = tokenize(text, start)
         self._read: deque[Token] = deque()
+
+    @property
+    def rest(self) -> SourceText:
+        """The statement's text from the next token on."""
+        return SourceText(self.text, self.current.start)
 
     @property
     def current(self) -> Token:

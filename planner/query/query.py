@@ -4,11 +4,14 @@ Binds the query, runs the passes over it, and prints what is left of the stateme
 dialect over the scans' names.
 """
 
+from functools import partial
+
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind, bind_rows
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import KeyLookup, Query
 from pykudu_sql.planner.printing.engine_sql import to_sql
@@ -21,7 +24,7 @@ from pykudu_sql.planner.query.passes import PASSES
 from pykudu_sql.storage.errors import SourceSpan, SyntaxError
 
 
-def plan_query(text: str, context: PlanContext, start: int = 0) -> Query | KeyLookup:
+def plan_query(source: SourceText, context: PlanContext) -> Query | KeyLookup:
     """Plan a SELECT, VALUES, WITH or set operation.
 
     Args:
@@ -30,31 +33,31 @@ def plan_query(text: str, context: PlanContext, start: int = 0) -> Query | KeyLo
 
     Raises SyntaxError, ProgrammingError, NotSupportedError: the statement is wrong or not offered.
     """
-    bound = bind(parse_rows(text, start), context)
-    general = GeneralPlan(lambda each: plan_query(text, each, start), context)
+    bound = bind(parse_rows(source), context)
+    general = GeneralPlan(partial(plan_query, source), context)
     lookup = key_lookup(bound, context, general)
     return lookup if lookup is not None else finish(bound, context)
 
 
-def plan_rows(text: str, context: PlanContext, start: int, scans_before: int = 0) -> Query:
+def plan_rows(source: SourceText, context: PlanContext, scans_before: int = 0) -> Query:
     """Plan a query whose rows another statement takes in; never a key look-up.
 
     `text`, `context`, `start`: see `plan_query`; `scans_before`: see `finish`.
     """
-    return finish(bind_rows(parse_rows(text, start), context), context, scans_before)
+    return finish(bind_rows(parse_rows(source), context), context, scans_before)
 
 
-def parse_rows(text: str, start: int) -> exp.Query | exp.Values:
+def parse_rows(source: SourceText) -> exp.Query | exp.Values:
     """The tree of a query or of VALUES, whose rows another statement takes in.
 
     `text`, `start`: see `plan_query`. Raises SyntaxError: it is no query.
     """
-    tree = parse(text, start)
+    tree = parse(source.text, source.start)
     if not isinstance(tree, exp.Query | exp.Values):
         raise SyntaxError(
             "this is not a statement",
             hint="docs/sql/queries.md says what there is",
-            span=SourceSpan(start),
+            span=SourceSpan(source.start),
         )
     return tree
 

@@ -5,6 +5,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.row_values import compares_rows, written_out
 from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.query.query import plan_rows
 from pykudu_sql.storage.errors import Error
@@ -31,7 +32,7 @@ from pykudu_sql.storage.errors import Error
 def test_rows_compare_column_by_column_in_three_valued_logic(
     context: PlanContext, condition: str, value: bool | None
 ) -> None:
-    assert context.evaluate(plan_rows(f"select {condition}", context, 0).sql) == (value,)
+    assert context.evaluate(plan_rows(SourceText(f"select {condition}"), context).sql) == (value,)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_rows_of_other_widths_and_without_a_meaning_are_refused(
     context: PlanContext, condition: str, sqlstate: str
 ) -> None:
     with pytest.raises(Error) as caught:
-        plan_rows(f"select {condition}", context, 0)
+        plan_rows(SourceText(f"select {condition}"), context)
     assert caught.value.sqlstate == sqlstate
 
 

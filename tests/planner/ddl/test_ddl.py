@@ -16,7 +16,7 @@ from pykudu_sql.storage.errors import Error, UndefinedColumnError, UndefinedTabl
 def created(text: str, context: PlanContext) -> CreateTable:
     tokens = TokenStream(text)
     tokens.expect("CREATE", "TABLE")
-    return plan_create_table(parse_create_table(tokens), text, context)
+    return plan_create_table(parse_create_table(tokens), context)
 
 
 def altered(text: str, context: PlanContext) -> AlterTable:

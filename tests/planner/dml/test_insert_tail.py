@@ -4,6 +4,7 @@ import pytest
 from sqlglot import exp
 
 from pykudu_sql.planner.dml.insert_tail import InsertTail, find_tail, read_tail
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.storage.errors import NotSupportedError, SyntaxError
 
 HEAD = "insert into t values (1, ?)"
@@ -11,7 +12,7 @@ HEAD = "insert into t values (1, ?)"
 
 def tail(sql: str) -> InsertTail:
     text = f"{HEAD} {sql}"
-    return read_tail(text, len(HEAD) + 1, 0)
+    return read_tail(SourceText(text), len(HEAD) + 1)
 
 
 @pytest.mark.parametrize(
@@ -23,9 +24,9 @@ def tail(sql: str) -> InsertTail:
     ],
 )
 def test_the_tail_begins_at_its_words_outside_of_texts_and_parentheses(rows: str) -> None:
-    assert find_tail(rows, 0) is None
+    assert find_tail(SourceText(rows)) is None
     for words in ("ON Conflict DO NOTHING", "returning id"):
-        assert find_tail(rows + words, 0) == len(rows)
+        assert find_tail(SourceText(rows + words)) == len(rows)
 
 
 def test_do_nothing_may_name_columns_and_show_rows() -> None:

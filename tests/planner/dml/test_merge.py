@@ -3,6 +3,7 @@
 import pytest
 
 from pykudu_sql.planner.dml.merge import MAX_BRANCHES, plan_merge
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.errors import Error, StatementTooComplexError, SyntaxError
@@ -11,11 +12,11 @@ HEAD = "merge into t using u on t.id = u.id"
 
 
 def test_each_clause_is_a_branch_but_do_nothing(context: PlanContext) -> None:
-    merged = plan_merge(
+    merge = (
         f"{HEAD} when matched and a > 1 then do nothing when matched then delete "
-        "when not matched then insert (id, s) values (u.id, u.name)",
-        context,
+        "when not matched then insert (id, s) values (u.id, u.name)"
     )
+    merged = plan_merge(SourceText(merge), context)
     assert [branch.kind for branch in merged.branches] == [RowOpKind.DELETE, RowOpKind.INSERT]
     assert (merged.table.name, merged.statement) == ("t", "MERGE")
 
@@ -38,7 +39,7 @@ def test_each_clause_is_a_branch_but_do_nothing(context: PlanContext) -> None:
 def test_rows_without_a_match_are_joined_only_where_a_clause_is_about_them(
     context: PlanContext, clauses: tuple[str, ...], join: str
 ) -> None:
-    sql = plan_merge(" ".join((HEAD, *clauses)), context).query.sql
+    sql = plan_merge(SourceText(" ".join((HEAD, *clauses))), context).query.sql
     assert join in sql.replace("FULL OUTER", "FULL")
     sides = [side for side in ("LEFT", "RIGHT", "FULL") if f"{side} " in sql]
     assert sides == [join.split()[0]] * (join != " JOIN ")
@@ -58,13 +59,13 @@ def test_a_clause_that_does_not_fit_is_refused(
     context: PlanContext, clause: str, sqlstate: str, message: str
 ) -> None:
     with pytest.raises(Error, match=message) as caught:
-        plan_merge(f"{HEAD} {clause}", context)
+        plan_merge(SourceText(f"{HEAD} {clause}"), context)
     assert caught.value.sqlstate == sqlstate
 
 
 def test_clauses_are_limited_and_the_shape_is_shown(context: PlanContext) -> None:
     many = " when matched then delete" * (MAX_BRANCHES + 1)
     with pytest.raises(StatementTooComplexError, match="101 WHEN clauses are more than the 100"):
-        plan_merge(f"{HEAD}{many}", context)
+        plan_merge(SourceText(f"{HEAD}{many}"), context)
     with pytest.raises(SyntaxError):
-        plan_merge("merge into t using u when matched then delete", context)
+        plan_merge(SourceText("merge into t using u when matched then delete"), context)

@@ -3,6 +3,7 @@
 import pytest
 
 from pykudu_sql.planner.dml.update import plan_delete, plan_truncate, plan_update
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.change_plans import ChangeQuery
 from pykudu_sql.planner.plan.context import PlanContext
@@ -12,26 +13,30 @@ from pykudu_sql.storage.errors import Error, NotSupportedError, UndefinedTableEr
 
 
 def test_the_target_may_be_an_alias_of_the_from_clause(context: PlanContext) -> None:
-    updated = plan_update("update x set a = 1 from u y join t x on x.id = y.id", context)
+    updated = plan_update(
+        SourceText("update x set a = 1 from u y join t x on x.id = y.id"), context
+    )
     assert isinstance(updated, UpdateQuery)
     assert updated.table.name == "t"
-    deleted = plan_delete("delete x from u y join t x on x.id = y.id", context)
+    deleted = plan_delete(SourceText("delete x from u y join t x on x.id = y.id"), context)
     assert deleted.table.name == "t"
 
 
 def test_ignore_is_no_part_of_the_statement_unless_it_is_the_table(context: PlanContext) -> None:
-    ignoring = plan_update("update ignore t set a = b returning id", context)
+    ignoring = plan_update(SourceText("update ignore t set a = b returning id"), context)
     assert isinstance(ignoring, ChangeQuery)
     assert [branch.kind for branch in ignoring.branches] == [RowOpKind.UPDATE_IGNORE]
-    assert isinstance(plan_update("update ignore t set a = 1 where id = 1", context), KeyUpdate)
+    assert isinstance(
+        plan_update(SourceText("update ignore t set a = 1 where id = 1"), context), KeyUpdate
+    )
     with pytest.raises(UndefinedTableError, match="'ignore'"):
-        plan_update("update ignore set a = 1", context)
+        plan_update(SourceText("update ignore set a = 1"), context)
 
 
 def test_a_place_behind_ignore_is_that_of_the_text(context: PlanContext) -> None:
     text = "update ignore t set nope = 1"
     with pytest.raises(Error) as caught:
-        plan_update(text, context)
+        plan_update(SourceText(text), context)
     assert caught.value.span is not None
     assert caught.value.span.start == text.index("nope")
 
@@ -41,19 +46,19 @@ def test_a_place_behind_ignore_is_that_of_the_text(context: PlanContext) -> None
 )
 def test_a_clause_that_is_not_offered_is_named(context: PlanContext, sql: str) -> None:
     with pytest.raises(NotSupportedError, match="in UPDATE is not supported"):
-        plan_update(sql, context)
+        plan_update(SourceText(sql), context)
 
 
 def test_several_tables_are_not_deleted_from_at_once(context: PlanContext) -> None:
     with pytest.raises(NotSupportedError, match="several tables at once"):
-        plan_delete("delete t, u from t join u on t.id = u.id", context)
+        plan_delete(SourceText("delete t, u from t join u on t.id = u.id"), context)
 
 
 def test_the_past_and_with_queries_are_not_written(context: PlanContext) -> None:
     with pytest.raises(NotSupportedError, match="a WITH query has the name"):
-        plan_delete("with t as (select 1 as id) delete from t", context)
+        plan_delete(SourceText("with t as (select 1 as id) delete from t"), context)
     with pytest.raises(Error):
-        plan_update("update t set a = 1", context.within("default", 4711))
+        plan_update(SourceText("update t set a = 1"), context.within("default", 4711))
 
 
 def test_truncate_deletes_all_rows_of_a_table_that_is_there(context: PlanContext) -> None:

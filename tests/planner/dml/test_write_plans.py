@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from pykudu_sql.planner.dml.values import read_values
 from pykudu_sql.planner.parse.lexer import quote_string
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext, PlanSettings
 from pykudu_sql.planner.plan.plan import (
     DeleteQuery,
@@ -272,7 +273,7 @@ def _literal(value: object) -> str:
 )
 def test_values_read_back_what_was_written(rows: list[tuple[object, ...]]) -> None:
     text = "values " + ", ".join(f"({', '.join(map(_literal, row))})" for row in rows)
-    found = read_values(text, len("values"))
+    found = read_values(SourceText(text, len("values")))
     assert found is not None
     assert list(zip(*found.columns, strict=True)) == rows
     assert [text[offset] for offset in found.offsets] == ["("] * len(rows)
@@ -296,4 +297,4 @@ def test_values_read_back_what_was_written(rows: list[tuple[object, ...]]) -> No
     ],
 )
 def test_the_quick_reader_gives_up_on_what_it_does_not_know(text: str) -> None:
-    assert read_values(text, len("values")) is None
+    assert read_values(SourceText(text, len("values"))) is None

@@ -8,6 +8,7 @@ from pykudu_sql.planner.dml.values import read_values
 from pykudu_sql.planner.parse.guards import guard_text
 from pykudu_sql.planner.parse.lexer import MAX_NUMBER_CHARACTERS, tokenize
 from pykudu_sql.planner.parse.long_list import LEAST_VALUES, cut_long_lists
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.storage.errors import StatementTooComplexError, SyntaxError
 
 Reader = Callable[[str], object]
@@ -42,7 +43,7 @@ def test_nobody_reads_on_behind_a_comment_without_an_end(read: Reader) -> None:
 @pytest.mark.parametrize("number", ["1" * 1_000_000, "1." + "1" * 1_000_000, "1" * 1_000_000 + "x"])
 def test_values_that_are_no_plain_numbers_are_left_to_the_parser(number: str) -> None:
     """No split of the digits in two is tried but one."""
-    assert read_values(f"VALUES (1, {number}x)", 6) is None
+    assert read_values(SourceText(f"VALUES (1, {number}x)", 6)) is None
 
 
 def test_a_point_without_digits_belongs_to_its_number() -> None:

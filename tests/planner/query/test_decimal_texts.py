@@ -5,6 +5,7 @@ import pytest
 from pykudu_sql import Connection, connect
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.query.decimal_texts import WRITING, write_zeros
 from pykudu_sql.planner.query.query import plan_rows
@@ -60,7 +61,7 @@ def test_texts_are_grouped_and_compared_as_they_are_shown(connection: Connection
 
 @pytest.mark.parametrize("text", ["cast(k as string)", "'a' || code", "cast(1.5 as string)"])
 def test_texts_of_other_values_are_made_as_before(context: PlanContext, text: str) -> None:
-    assert "DECIMAL" not in plan_rows(f"select {text} from kinds", context, 0).sql.upper()
+    assert "DECIMAL" not in plan_rows(SourceText(f"select {text} from kinds"), context).sql.upper()
 
 
 @pytest.mark.parametrize(

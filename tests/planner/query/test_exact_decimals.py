@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.parse.dialect import display, parse
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.query.exact_decimals import (
     COMPARISONS,
@@ -35,7 +36,7 @@ TINY = f"0.{'0' * 37}1"
 def test_decimals_without_a_common_type_are_compared_exactly(
     context: PlanContext, evaluate: Callable[[str], Any], condition: str, holds: bool
 ) -> None:
-    assert evaluate(plan_rows(f"select {condition}", context, 0).sql) is holds
+    assert evaluate(plan_rows(SourceText(f"select {condition}"), context).sql) is holds
 
 
 @pytest.mark.parametrize(

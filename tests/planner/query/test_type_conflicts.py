@@ -2,6 +2,7 @@
 
 import pytest
 
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.query.query import plan_rows
 from pykudu_sql.planner.query.type_conflicts import no_common_type
@@ -21,20 +22,20 @@ def test_columns_that_using_joins_need_a_common_type(
     one = "(select cast(k as decimal(38,0)) as v from kinds) a"
     sql = f"select v from {one} join (select {other} as v from kinds) b using (v)"
     if message is None:
-        assert plan_rows(sql, context, 0).names == ("v",)
+        assert plan_rows(SourceText(sql), context).names == ("v",)
         return
     with pytest.raises(ProgrammingError, match=message):
-        plan_rows(sql, context, 0)
+        plan_rows(SourceText(sql), context)
 
 
 def test_a_recursive_query_must_begin_with_all_digits(context: PlanContext) -> None:
     recursive = "with recursive c as (select cast(1 as {}) as x union all select {} from c) {}"
     sql = recursive.format("decimal(3,0)", "cast(1.5 as decimal(3,1))", "select x from c")
     with pytest.raises(ProgrammingError, match="'c' begins as DECIMAL") as caught:
-        plan_rows(sql, context, 0)
+        plan_rows(SourceText(sql), context)
     assert caught.value.hint == "CAST what it begins with, as CAST(x AS DECIMAL(3,1))"
     begun = recursive.format("decimal(3,1)", "cast(1 as decimal(3,0))", "select x from c")
-    assert plan_rows(begun, context, 0).names == ("x",)
+    assert plan_rows(SourceText(begun), context).names == ("x",)
 
 
 def test_a_type_is_named_once() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pykudu_sql.planner.parse.dialect import parse, printed
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.query.query import plan_rows
 from pykudu_sql.planner.query.united_decimals import unite_exactly
@@ -29,7 +30,7 @@ FRACTION = f"cast('0.{'0' * 29}1' as decimal(38,30))"
 def test_the_smaller_value_keeps_its_digits(
     context: PlanContext, evaluate: Callable[[str], Any], query: str
 ) -> None:
-    assert evaluate(plan_rows(query, context, 0).sql) == Decimal(f"0.{'0' * 29}1")
+    assert evaluate(plan_rows(SourceText(query), context).sql) == Decimal(f"0.{'0' * 29}1")
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_the_smaller_value_keeps_its_digits(
 )
 def test_what_cannot_be_cast_is_refused(context: PlanContext, query: str, message: str) -> None:
     with pytest.raises(ProgrammingError, match=message) as caught:
-        plan_rows(query, context, 0)
+        plan_rows(SourceText(query), context)
     assert caught.value.sqlstate == "42804"
 
 

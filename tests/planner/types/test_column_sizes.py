@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.query.query import plan_rows
 from pykudu_sql.planner.tree_nodes import nodes_of
@@ -15,7 +16,7 @@ from pykudu_sql.planner.value_bounds.value_sizes import COMMON_CELL, has_size, m
 
 
 def is_checked(sql: str, context: PlanContext) -> bool:
-    return "WITHIN(" in plan_rows(sql, context, 0).sql.upper()
+    return "WITHIN(" in plan_rows(SourceText(sql), context).sql.upper()
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.query.query import plan_rows
 from pykudu_sql.planner.value_bounds.value_sizes import CELL, CELL_BYTES, is_short, most_bytes
@@ -60,5 +61,5 @@ def test_a_computed_column_of_few_bytes_needs_no_check(
     context: PlanContext, computed: str, is_checked: bool
 ) -> None:
     inner = f"SELECT {computed} AS x FROM t"
-    sql = plan_rows(f"SELECT concat(x, x) FROM ({inner}) AS q", context, 0).sql
+    sql = plan_rows(SourceText(f"SELECT concat(x, x) FROM ({inner}) AS q"), context).sql
     assert ("WITHIN(" in sql.upper()) is is_checked

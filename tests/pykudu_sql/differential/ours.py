@@ -11,6 +11,7 @@ from unittest.mock import patch
 import pykudu_sql
 from pykudu_sql.executor.reading import dictionary_codes, join_scans
 from pykudu_sql.executor.reading.queries import select
+from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.query.query import plan_rows
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
@@ -57,7 +58,7 @@ class Ours:
         the engine: what pruning, zone maps, indexes and push-down do is left to the engine.
         """
         session = self._connection._session
-        query = unaided(plan_rows(sql, session._context(), 0))
+        query = unaided(plan_rows(SourceText(sql), session._context()))
         result = select(session._state, query, tuple(values)).result
         assert result is not None
         return result.fetch(sys.maxsize)
