@@ -8,12 +8,25 @@ docs/settings.md is built from the table here.
 
 import difflib
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
+from pykudu_sql.setting_values import (
+    Words,
+    boolean,
+    count,
+    database_name,
+    directory,
+    duration,
+    folder_of_files,
+    history_age,
+    one_of,
+    size,
+    spark_master,
+    timestamp,
+)
 from pykudu_sql.storage.commit.history import DEFAULT_MAX_AGE
 from pykudu_sql.storage.common.memory_budget import (
     MOST_CACHED,
@@ -22,7 +35,6 @@ from pykudu_sql.storage.common.memory_budget import (
     shares_of,
 )
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
-from pykudu_sql.storage.common.types.table_properties import MAX_HISTORY_AGE
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
 from pykudu_sql.storage.fs.machine_memory import usable_memory
 
@@ -126,9 +138,9 @@ class Setting:
     @property
     def offered(self) -> tuple[str, ...]:
         """What can stand behind SET and `=`, as it stands in SQL; empty if that is no list."""
-        if isinstance(self.read, _Words):
+        if isinstance(self.read, Words):
             return tuple(f"'{word}'" for word in self.read.words)
-        return ("true", "false") if self.read is _boolean else ()
+        return ("true", "false") if self.read is boolean else ()
 
     def checked(self, value: object) -> SettingValue:
         """A value for it; None is the default. Raises InvalidValueError: it does not fit."""
@@ -144,181 +156,76 @@ class Setting:
             ) from error
 
 
-_UNITS = {"": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "tb": 1 << 40}
-_MILLISECONDS = {
-    "": 1, "ms": 1, "s": 1_000, "sec": 1_000, "second": 1_000, "min": 60_000, "minute": 60_000,
-    "h": 3_600_000, "hour": 3_600_000,
-}  # fmt: skip
-_SECONDS = {"": 1, "second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """Reads one of a few words."""
-
-    words: tuple[str, ...]
-
-    def __call__(self, value: object) -> str:
-        text = str(value).lower()
-        if text not in self.words:
-            *first, last = map(repr, self.words)
-            raise ValueError(f"{', '.join(first)} or {last}")
-        return text
-
-
-def _one_of(*words: str) -> _Words:
-    return _Words(words)
-
-
-def _master(value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError("where Spark runs, such as 'local[*]' or 'spark://127.0.0.1:7077'")
-    return value
-
-
-def _files(value: object) -> str | bool:
-    if isinstance(value, bool):
-        return value
-    if not isinstance(value, str | os.PathLike) or not os.path.isdir(value):
-        raise ValueError("a folder that exists, or True for all files, or False for none")
-    return os.path.realpath(os.fsdecode(value))
-
-
-def _database(value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError("the name of a database")
-    return value.lower()
-
-
-def _directory(value: object) -> str:
-    if not isinstance(value, str) or (value and not os.path.isdir(value)):
-        raise ValueError("a directory that exists")
-    return value
-
-
-def _boolean(value: object) -> bool:
-    if isinstance(value, bool):
-        return value
-    text = str(value).lower()
-    if text not in ("true", "false", "on", "off", "1", "0"):
-        raise ValueError("true or false")
-    return text in ("true", "on", "1")
-
-
-def _size(value: object) -> int:
-    match = re.fullmatch(r"(\d{1,18})\s*([kmgt]?b)?", str(value).strip().lower())
-    if match is None or isinstance(value, bool):
-        raise ValueError("a number of bytes, or text such as '512MB'")
-    return int(match.group(1)) * _UNITS[match.group(2) or ""]
-
-
-def _duration(value: object) -> int:
-    text = str(value).strip().lower()
-    match = re.fullmatch(r"(\d{1,9})\s*([a-z]*)", text)
-    unit = match.group(2) if match is not None else "none"
-    scale = _MILLISECONDS.get(unit, _MILLISECONDS.get(unit.removesuffix("s")))
-    if match is None or scale is None or isinstance(value, bool):
-        raise ValueError("a number of milliseconds, or text such as '30s' or '5 min'")
-    return int(match.group(1)) * scale
-
-
-def _count(least: int, most: int) -> Callable[[object], int]:
-    def read(value: object) -> int:
-        text = str(value).strip()
-        if isinstance(value, bool) or not text.isdecimal() or not least <= int(text) <= most:
-            raise ValueError(f"a whole number from {least} to {most}")
-        return int(text)
-
-    return read
-
-
-def _history_age(value: object) -> int:
-    """Seconds for which history is kept; -1 is for ever."""
-    text = str(value).strip().lower()
-    match = re.fullmatch(r"(\d{1,12})\s*([a-z]*?)s?", text)
-    if text in ("forever", "-1"):
-        return -1
-    if match is None or isinstance(value, bool) or match.group(2) not in _SECONDS:
-        raise ValueError("seconds, text such as '7 days' or '12 hours', or 'forever'")
-    return min(int(match.group(1)) * _SECONDS[match.group(2)], MAX_HISTORY_AGE)
-
-
-def _moment(value: object) -> Timestamp:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError("a hybrid timestamp; SET as_of = '2026-01-31 12:00:00' takes times too")
-    return Timestamp(value)
-
-
 _TABLE = (
-    Setting("durability", SettingScope.DATABASE, "text", _one_of("full", "normal", "off"),
+    Setting("durability", SettingScope.DATABASE, "text", one_of("full", "normal", "off"),
             "when a commit returns: 'full' once it survives a power cut; 'normal' at once, "
             "durable within a second; 'off' when the operating system likes"),
-    Setting("read_only", SettingScope.DATABASE, "boolean", _boolean, "refuse every write"),
-    Setting("threads", SettingScope.DATABASE, "number", _count(0, 1024),
+    Setting("read_only", SettingScope.DATABASE, "boolean", boolean, "refuse every write"),
+    Setting("threads", SettingScope.DATABASE, "number", count(0, 1024),
             "threads that scans and queries use; 0 is one for each processor"),
-    Setting("memory_limit", SettingScope.DATABASE, "size", _size,
+    Setting("memory_limit", SettingScope.DATABASE, "size", size,
             "memory of the process: SELECT * FROM sys.memory shows who has how much of it; 0 is "
             "80% of all", "bytes"),
-    Setting("engine_memory_bytes", SettingScope.DATABASE, "size", _size,
+    Setting("engine_memory_bytes", SettingScope.DATABASE, "size", size,
             "of it for sorts, joins and groups, beyond which they go to disk; 0 is half of what "
             "cache and changes leave", "bytes"),
-    Setting("spill_directory", SettingScope.DATABASE, "text", _directory,
+    Setting("spill_directory", SettingScope.DATABASE, "text", directory,
             "where what exceeds engine_memory_bytes goes, in a folder of its own that is removed "
             "at the end; empty is tmp/ of the database, or the system's for one in memory or only "
             "read"),
-    Setting("spill_limit", SettingScope.DATABASE, "size", _size,
+    Setting("spill_limit", SettingScope.DATABASE, "size", size,
             "how much may go there; 0 is 90% of what the disk has free", "bytes"),
-    Setting("block_cache_bytes", SettingScope.DATABASE, "size", _size,
+    Setting("block_cache_bytes", SettingScope.DATABASE, "size", size,
             "memory for decoded blocks of files; less by default where memory_limit is small",
             "bytes"),
-    Setting("flush_bytes", SettingScope.DATABASE, "size", _size,
+    Setting("flush_bytes", SettingScope.DATABASE, "size", size,
             "a tablet with more changes than this in memory is flushed in the background; less by "
             "default where memory_limit is small", "bytes"),
-    Setting("rowset_bytes", SettingScope.DATABASE, "size", _size,
+    Setting("rowset_bytes", SettingScope.DATABASE, "size", size,
             "a rowset that grows past this on disk is closed and the next one begun", "bytes"),
-    Setting("log_segment_bytes", SettingScope.DATABASE, "size", _size,
+    Setting("log_segment_bytes", SettingScope.DATABASE, "size", size,
             "the write-ahead log is cut into segments of about this size", "bytes"),
-    Setting("write_memory_bytes", SettingScope.DATABASE, "size", _size,
+    Setting("write_memory_bytes", SettingScope.DATABASE, "size", size,
             "memory for changes of all tablets; at 60% flushing goes before other maintenance, "
             "beyond it commits flush first; less by default where memory_limit is small", "bytes"),
-    Setting("maintenance", SettingScope.DATABASE, "boolean", _boolean,
+    Setting("maintenance", SettingScope.DATABASE, "boolean", boolean,
             "flush, compact and drop old history in the background, not only on demand"),
-    Setting("implicit_primary_key", SettingScope.SESSION, "boolean", _boolean,
+    Setting("implicit_primary_key", SettingScope.SESSION, "boolean", boolean,
             "CREATE TABLE without a key makes a table with only the hidden counter as its key"),
-    Setting("default_hash_partitions", SettingScope.SESSION, "number", _count(0, 1024),
+    Setting("default_hash_partitions", SettingScope.SESSION, "number", count(0, 1024),
             "hash partitions of a CREATE TABLE without PARTITION BY; 0 is a single tablet"),
-    Setting("as_of", SettingScope.SESSION, "moment", _moment,
+    Setting("as_of", SettingScope.SESSION, "moment", timestamp,
             "the moment at which tables without an AS OF of their own are read"),
-    Setting("database", SettingScope.SESSION, "text", _database,
+    Setting("database", SettingScope.SESSION, "text", database_name,
             "where tables and views without a database are looked for; USE changes it too"),
-    Setting("double_quoted_strings", SettingScope.SESSION, "boolean", _boolean,
+    Setting("double_quoted_strings", SettingScope.SESSION, "boolean", boolean,
         'reads `"text"` as a string, as Impala and MySQL do; names are quoted by backticks then'),
-    Setting("row_errors", SettingScope.SESSION, "text", _one_of("fail", "collect"),
+    Setting("row_errors", SettingScope.SESSION, "text", one_of("fail", "collect"),
             "what a bad row does: 'fail' fails its statement; 'collect' leaves the row out and "
             "reports it in SHOW ROW ERRORS"),
-    Setting("scan_memory_bytes", SettingScope.SESSION, "size", _size,
+    Setting("scan_memory_bytes", SettingScope.SESSION, "size", size,
             "a query holds rows of its tables up to this, the smallest tables first, and reads the "
             "others as streams; less by default where memory_limit is small", "bytes"),
-    Setting("result_memory_bytes", SettingScope.SESSION, "size", _size,
+    Setting("result_memory_bytes", SettingScope.SESSION, "size", size,
             "a result that takes more than this is computed while it is fetched, instead of being "
             "held: it has no rowcount and cannot be scrolled; less by default where memory_limit "
             "is small", "bytes"),
-    Setting("engine", SettingScope.SESSION, "text", _one_of(EMBEDDED, "spark", "auto"),
+    Setting("engine", SettingScope.SESSION, "text", one_of(EMBEDDED, "spark", "auto"),
             "what computes queries: 'duckdb' in this process, 'spark', or 'auto', which is Spark "
             "for those that scan more than spark_scan_bytes; EXPLAIN shows which, and why"),
-    Setting("spark_scan_bytes", SettingScope.SESSION, "size", _size,
+    Setting("spark_scan_bytes", SettingScope.SESSION, "size", size,
             "with engine = 'auto', a query whose scans may take more than this runs on Spark",
             "bytes"),
-    Setting("spark_master", SettingScope.PROGRAM, "text", _master,
+    Setting("spark_master", SettingScope.PROGRAM, "text", spark_master,
             "where Spark runs, such as 'local[4]', unless this process has a Spark session"),
-    Setting("files", SettingScope.PROGRAM, "folder", _files,
+    Setting("files", SettingScope.PROGRAM, "folder", folder_of_files,
             "the folder whose files COPY may read and write; True is all files, False none"),
-    Setting("frames", SettingScope.PROGRAM, "boolean", _boolean,
+    Setting("frames", SettingScope.PROGRAM, "boolean", boolean,
             "whether a name that is no table's may be that of a pandas, polars or Arrow variable "
             "where the statement is executed; register() needs no permission"),
-    Setting("history_max_age", SettingScope.REMEMBERED, "age", _history_age,
+    Setting("history_max_age", SettingScope.REMEMBERED, "age", history_age,
             "how long tables keep history unless they say otherwise, -1 for ever", "seconds"),
-    Setting("statement_timeout", SettingScope.SESSION, "duration", _duration,
+    Setting("statement_timeout", SettingScope.SESSION, "duration", duration,
             "a statement that takes longer is stopped and changes nothing; 0 sets no limit",
             "milliseconds"),
     Setting("log_slow_statements", SettingScope.SESSION, "duration", _duration,
