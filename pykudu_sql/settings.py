@@ -228,7 +228,7 @@ _TABLE = (
     Setting("statement_timeout", SettingScope.SESSION, "duration", duration,
             "a statement that takes longer is stopped and changes nothing; 0 sets no limit",
             "milliseconds"),
-    Setting("log_slow_statements", SettingScope.SESSION, "duration", _duration,
+    Setting("log_slow_statements", SettingScope.SESSION, "duration", duration,
             "a statement that takes as long is logged, without its values, by the logger "
             "pykudu_sql.statements; 0 logs none", "milliseconds"),
 )  # fmt: skip
