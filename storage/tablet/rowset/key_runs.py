@@ -4,8 +4,9 @@ Kudu's MemRowSet is a B-tree in key order (`docs/design-docs/tablet.md`, "MemRow
 stand in the order of their commits, and this index says in which order their keys come. Writers do
 nothing for it: a dictionary keeps its keys in the order of insertion, which is that of ordinals, so
 whoever asks for order takes up the keys added since the last time. A few go to a SortedDict; many
-at once, and a full tree, become a run, a sorted array of keys with their ordinals. Runs are merged
-so that each is several times as large as the next, as in an LSM tree.
+at once, and a full tree, become a run, a sorted array of keys with their ordinals. Runs of
+one size are merged once there are several, as in an LSM tree of tiers: a key is moved a few times,
+however long the rowset grows, and a seek has few runs to look at.
 
 A run never changes: a reader keeps the runs it took. The lock is that of readers among themselves;
 it is not held while runs are merged, which one reader does while others use the runs as they are.
@@ -26,9 +27,10 @@ from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
 from pykudu_sql.storage.tablet.rowset.memrowset_segments import PickedRows, Segment
 
-_MOST_IN_TREE = 4096
-# A run is merged with the next larger one unless that is more than so many times as large.
-_RATIO = 4
+_MOST_IN_TREE = 1024
+# So many runs of one size become one, which is of the next size.
+_FAN_BITS = 2
+_FAN = 1 << _FAN_BITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +106,23 @@ def _sorted_run(keys: EncodedKeys, first: int) -> KeyRun:
 
 
 def _first_to_merge(runs: Sequence[KeyRun]) -> int | None:
-    """The first of the last runs that are to become one; None where all are to stay."""
-    first, rows = len(runs) - 1, len(runs[-1]) if runs else 0
-    while first > 0 and len(runs[first - 1]) <= _RATIO * rows:
+    """The first of the last runs that are to become one; None where all are to stay.
+
+    Sizes never ascend but to the last run: it takes up smaller ones before it.
+    """
+    sizes = [_size_class(run) for run in runs]
+    first = len(runs)
+    while first and sizes[first - 1] <= sizes[-1]:
         first -= 1
-        rows += len(runs[first])
-    return first if 0 <= first < len(runs) - 1 else None
+    smaller = [place for place in range(first, len(runs)) if sizes[place] < sizes[-1]]
+    if smaller:
+        return smaller[0]
+    return first if len(runs) - first >= _FAN else None
+
+
+def _size_class(run: KeyRun) -> int:
+    """How often a full tree has grown by `_FAN` to be as large as a run, -1 for smaller ones."""
+    return ((len(run) // _MOST_IN_TREE).bit_length() - 1) // _FAN_BITS
 
 
 class KeyOrder:

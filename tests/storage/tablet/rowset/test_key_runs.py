@@ -2,6 +2,7 @@
 
 import threading
 from bisect import bisect_left
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ from pykudu_sql.storage.common.predicate.key_bounds import KeyRange
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.tablet.rowset import key_runs
-from pykudu_sql.storage.tablet.rowset.key_runs import KeyOrder, KeyRun
+from pykudu_sql.storage.tablet.rowset.key_runs import KeyOrder, KeyRun, merged
 
 WIDTH = 3
 
@@ -172,3 +173,43 @@ def test_a_bound_longer_than_the_keys_is_above_the_key_that_it_begins_with() -> 
     for bound in (b"", b"a", b"aa", b"aa\0", b"ab", b"ab\xff", b"b", b"b0", b"b0\0", b"c"):
         (part,) = run.within([(b"", bound)]) or [run.part(0, 0)]
         assert len(part) == bisect_left(keys, bound)
+
+
+@pytest.mark.parametrize("ahead", [0, 700], ids=["steady", "behind a large batch"])
+def test_runs_stay_few_and_a_key_is_moved_a_few_times(
+    monkeypatch: pytest.MonkeyPatch, ahead: int
+) -> None:
+    monkeypatch.setattr(key_runs, "_MOST_IN_TREE", 8)
+    moved: list[int] = []
+
+    def counted(runs: Sequence[KeyRun]) -> KeyRun:
+        moved.append(sum(map(len, runs)))
+        return merged(runs)
+
+    monkeypatch.setattr(key_runs, "merged", counted)
+    ordinals: dict[bytes, int] = {}
+    order = order_of(ordinals, 4)
+    numbers = np.random.default_rng(6).permutation(4_000 + ahead).tolist()
+    most_runs = 0
+    for place, number in enumerate(numbers):
+        ordinals[number.to_bytes(4, "big")] = place
+        if place >= ahead:
+            most_runs = max(most_runs, len(order.runs()))
+    assert most_runs <= 3 * 5 + 1  # of sizes from 8 to 2,048, and the tree
+    assert sum(moved) <= 5 * len(numbers)
+
+
+def test_a_large_batch_takes_up_the_smaller_runs_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(key_runs, "_MOST_IN_TREE", 8)
+    ordinals: dict[bytes, int] = {}
+    order = order_of(ordinals, 4)
+    sizes = []
+    for batch in (500, 9, 9, 70, 1_000):
+        first = len(ordinals)
+        ordinals.update(
+            {number.to_bytes(4, "big"): number for number in range(first, first + batch)}
+        )
+        sizes.append([len(run) for run in order.runs()])
+    assert sizes == [[500], [500, 9], [500, 9, 9], [500, 88], [1588]]
