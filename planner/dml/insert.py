@@ -236,7 +236,7 @@ def _check_required(head: _Head, place: Token) -> None:
         required = not column.nullable and column.write_default is None
         if not head.kind.numbers and not head.replaces:
             required = column.id in schema.key_ids
-        if column.identity and head.kind.numbers:
+        if column.identity and (head.kind.numbers or head.replaces):
             required = False
         if required and column.id not in listed_ids:
             span = place.span
@@ -248,7 +248,7 @@ def _default_row(head: _Head) -> InsertValues:
     head = replace(head, columns=tuple(c for c in head.columns if c.id not in numbered))
     columns: tuple[list[Raw], ...] = tuple([Marker.DEFAULT] for _ in head.columns)
     for column in head.columns:
-        if not column.nullable and column.write_default is None:
+        if not column.nullable and column.write_default is None and not column.identity:
             raise NotNullError(
                 f"no value provided for required column '{column.name}' of table "
                 f"'{head.table.name}'",

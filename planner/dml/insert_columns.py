@@ -68,7 +68,8 @@ def check_required(
     Raises NotNullError: one is left out.
     """
     for column in table.schema.visible_columns:
-        if not column.nullable and column.write_default is None and column not in listed:
+        is_filled = column.nullable or column.write_default is not None or column.identity
+        if not is_filled and column not in listed:
             raise missing_column(table, column, span)
 
 

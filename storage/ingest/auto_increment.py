@@ -6,8 +6,9 @@ numbered; UPSERT, UPDATE and DELETE name the number as a part of the key, and an
 counter moves it up. It starts above the highest value in any row of the table, deleted ones
 included, when it is first needed; values of rolled-back rows leave gaps.
 
-An identity column is a column of a unique key that INSERT numbers where it is left out. Rows may
-bring values of their own, in any operation that inserts, which move the counter up.
+An identity column is a column of a unique key. INSERT numbers rows that leave it out, and whatever
+may insert those that have NULL in it. Rows may bring values of their own, which move the counter up
+before others of their batch are numbered.
 """
 
 import threading
@@ -20,6 +21,7 @@ import pyarrow as pa
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types.types import Cell
@@ -48,10 +50,27 @@ class AutoIncrement:
         explicit = operations.columns.get(counter.id)
         if table.schema.auto_incrementing:
             check_counter(table, kind, explicit is not None)
+        elif explicit is not None:
+            return self._with_nulls_numbered(table, counter, operations)
         if explicit is not None or not kind.numbers:
             return operations
         first = self._reserve(table, operations.length)
         numbers = np.arange(first, first + operations.length, dtype=np.int64)
+        columns = {**operations.columns, counter.id: pa.array(numbers, counter.type.arrow)}
+        return replace(operations, columns=columns)
+
+    def _with_nulls_numbered(
+        self, table: TableInfo, counter: ColumnSchema, operations: RowOperations
+    ) -> RowOperations:
+        """A batch whose rows with NULL in the counter's column are numbered."""
+        values = operations.columns[counter.id]
+        if not values.null_count:
+            return operations
+        self.note_rows(table, operations)
+        is_null = pc.is_null(plain(values)).to_numpy(zero_copy_only=False)
+        numbers = pc.fill_null(plain(values), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+        first = self._reserve(table, values.null_count)
+        numbers[is_null] = np.arange(first, first + values.null_count)
         columns = {**operations.columns, counter.id: pa.array(numbers, counter.type.arrow)}
         return replace(operations, columns=columns)
 
@@ -62,7 +81,7 @@ class AutoIncrement:
         counter = required_counter(table.schema).id
         if table.schema.auto_incrementing:
             check_counter(table, kind, counter in cells)
-        if counter in cells or not kind.numbers:
+        if cells.get(counter) is not None or not (kind.numbers or counter in cells):
             return cells
         return {**cells, counter: self._reserve(table, 1)}
 

@@ -38,6 +38,8 @@ def proposed_rows(
     statement would update it twice.
     """
     operations = insert_operations(state, plan.rows, parameters, transaction)
+    if plan.table.schema.identity is not None:
+        operations = transaction.number(plan.table, operations)
     columns: dict[int, pa.Array] = {}
     for column in plan.table.schema.columns:
         values = operations.columns.get(column.id)
