@@ -45,6 +45,7 @@ from pykudu_sql.planner.query.text_moments import OF_MOMENTS, read_texts_as_mome
 from pykudu_sql.planner.query.type_conflicts import (
     check_compared,
     check_recursive,
+    check_unnested,
     check_using,
 )
 from pykudu_sql.planner.query.united_decimals import UNITING, unite_exactly
@@ -119,6 +120,7 @@ def _derive_types(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     if query.has_decimals() and write_zeros(nodes.all(*WRITING), types):
         query = query.with_tree(query.tree)
         nodes = query.nodes
+    check_unnested(nodes.all(exp.Explode), types)
     check_compared(nodes.all(*COMPARING), types)
     if read_compared_texts(nodes.all(*COMPARING), types, context):
         query = query.with_tree(query.tree)

@@ -32,7 +32,7 @@ from pykudu_sql.planner.types.expression_types import (
     shows_decimals,
 )
 from pykudu_sql.storage.common.types.type_names import shown_type
-from pykudu_sql.storage.errors import ProgrammingError
+from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError
 
 _NO_COMMON_TYPE = "42804"
 _NOT_NUMBERS = frozenset(
@@ -171,6 +171,24 @@ def _differing(
     )
     error.span = None if node is None else node_span(node)
     return error
+
+
+def check_unnested(nodes: Iterable[exp.Explode], types: ExpressionTypes) -> None:
+    """Refuse to unnest structs, of which the engine makes a column for each field.
+
+    `nodes`: of a bound query's tree, whose columns are named; `types`: of its expressions. Raises
+    NotSupportedError: there is one.
+    """
+    for node in nodes:
+        name = types.name(node.this) or ""
+        if name.startswith("STRUCT(") and (node.expressions or not name.endswith("]")):
+            error = NotSupportedError(
+                "unnest() of a struct, which would make a column of each of its fields, is not "
+                "supported",
+                hint="write the fields: (s).a, (s).b",
+            )
+            error.span = node_span(node.this)
+            raise error
 
 
 def check_using(scope: Scope, types: ExpressionTypes) -> None:

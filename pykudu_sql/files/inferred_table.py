@@ -229,7 +229,9 @@ def _csv_sample(data: bytes, kind: FileKind) -> pa.Table:
         invalid_row_handler=lambda row: "skip",
     )
     reading = arrow_csv.ReadOptions(block_size=max(len(data), 1) + 1)
-    rows = arrow_csv.read_csv(BytesIO(data), reading, parsing)
+    nulls = [*arrow_csv.ConvertOptions().null_values, kind.options.null]
+    inferring = arrow_csv.ConvertOptions(null_values=nulls)
+    rows = arrow_csv.read_csv(BytesIO(data), reading, parsing, inferring)
     converting = arrow_csv.ConvertOptions(
         column_types=dict.fromkeys(rows.column_names, pa.string())
     )

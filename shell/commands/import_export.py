@@ -11,17 +11,17 @@ from pykudu_sql.shell.settings import UsageError
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
 
-_IMPORT = "usage: .import FILE TABLE [--create] [--key A,B]"
+_IMPORT = "usage: .import FILE TABLE [--create] [--key A,B] [--null WORD]"
 
 
 @command(
     ".import",
-    arguments="FILE TABLE [--create] [--key] [A,B]",
+    arguments="FILE TABLE [--create] [--key] [A,B] [--null] [WORD]",
     summary="rows of files into a table, or a new one: CSV, JSON, Parquet, ORC, Arrow",
     access=ExternalAccess.FILE,
 )
 def import_command(session: "ShellSession", arguments: Sequence[str]) -> None:
-    words, key, creates = [], None, False
+    words, key, null, creates = list[str](), None, None, False
     given = iter(arguments)
     for word in given:
         if word == "--create":
@@ -30,16 +30,23 @@ def import_command(session: "ShellSession", arguments: Sequence[str]) -> None:
             key = next(given, "")
         elif word.startswith("--key="):
             key = word.removeprefix("--key=")
+        elif word == "--null":
+            null = next(given, None)
+            if null is None:
+                raise UsageError(_IMPORT)
+        elif word.startswith("--null="):
+            null = word.removeprefix("--null=")
         else:
             words.append(word)
     if len(words) != 2 or key == "" or (key is not None and not creates):
         raise UsageError(_IMPORT + ("; --key belongs to --create" if key and not creates else ""))
     file, table = str(Path(words[0]).expanduser()), _table(words[1])
-    copy = f"COPY {table} FROM {_text(file)}"
+    options = "" if null is None else f" (NULL {_text(null)})"
+    copy = f"COPY {table} FROM {_text(file)}{options}"
     if not creates:
         session.run_statement(copy)
         return
-    session.run_statement(_create_statement(file, table, key))
+    session.run_statement(_create_statement(file, table, key, null or ""))
     try:
         session.run_statement(copy)
     except BaseException:
@@ -47,12 +54,12 @@ def import_command(session: "ShellSession", arguments: Sequence[str]) -> None:
         raise
 
 
-def _create_statement(file: str, table: str, key: str | None) -> str:
+def _create_statement(file: str, table: str, key: str | None, null: str) -> str:
     """The CREATE TABLE for files. Raises UsageError: no key is named, and none was found."""
     from pykudu_sql.files.formats import FileOptions
     from pykudu_sql.files.inferred_table import infer_table
 
-    inferred = infer_table(file, FileOptions())
+    inferred = infer_table(file, FileOptions(null=null))
     if key is not None:
         inferred = inferred.with_key([name.strip() for name in key.split(",")])
     if not inferred.key:

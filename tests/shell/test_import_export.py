@@ -77,6 +77,18 @@ def test_json_has_its_types_too(database: Path, tmp_path: Path, name: str, text:
         assert [row[1] for row in connection.execute("DESCRIBE j").fetchall()] == ["BIGINT"] * 2
 
 
+@pytest.mark.parametrize("option", ["--null -", "--null=-"])
+def test_an_option_says_how_null_is_written(database: Path, tmp_path: Path, option: str) -> None:
+    (tmp_path / "x.csv").write_text("k,n,word\n1,-,-\n2,7,a\n")
+    assert "Copied 2 row(s)" in said(database, f".import {tmp_path}/x.csv x --create {option}")
+    (tmp_path / "y.csv").write_text("k,n\n3,-\n")
+    assert "Copied 1 row(s)" in said(database, f".import {option} {tmp_path}/y.csv x")
+    with pykudu_sql.connect(database) as connection:
+        rows = connection.execute("SELECT k, n, word FROM x ORDER BY k").fetchall()
+    assert rows == [(1, None, None), (2, 7, "a"), (3, None, None)]
+    assert "usage: .import" in said(database, f".import {tmp_path}/y.csv x --null")
+
+
 def test_a_key_of_two_columns_is_found(database: Path, tmp_path: Path) -> None:
     rows = pa.table({"a": [1, 1, 2], "b": ["x", "y", "x"], "c": [0.5, 1.5, 2.5]})
     pq.write_table(rows, tmp_path / "x.parquet")

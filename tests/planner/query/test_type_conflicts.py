@@ -6,7 +6,7 @@ from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.query.query import plan_rows
 from pykudu_sql.planner.query.type_conflicts import no_common_type
-from pykudu_sql.storage.errors import ProgrammingError
+from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,23 @@ def test_a_recursive_query_must_begin_with_all_digits(context: PlanContext) -> N
 def test_a_type_is_named_once() -> None:
     error = no_common_type("x", ["INT", "DECIMAL(38,38)", "INT"])
     assert error.message.startswith("x of INT and DECIMAL(38,38): no type")
+
+
+@pytest.mark.parametrize(
+    ("call", "is_refused"),
+    [
+        ("unnest({'a': k, 'b': 1})", True),
+        ("unnest([{'a': k}], recursive := true)", True),
+        ("unnest([{'a': k}])", False),
+        ("unnest([[k]], recursive := true)", False),
+        ("unnest(?)", False),
+    ],
+)
+def test_a_struct_is_not_unnested_to_columns_without_names(
+    context: PlanContext, call: str, is_refused: bool
+) -> None:
+    if not is_refused:
+        assert len(plan_rows(f"select {call} from kinds", context, 0).names) == 1
+        return
+    with pytest.raises(NotSupportedError, match="a column of each of its fields"):
+        plan_rows(f"select {call} from kinds", context, 0)
