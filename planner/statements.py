@@ -168,7 +168,7 @@ def _create_table(tokens: TokenStream, context: PlanContext) -> Plan:
     tokens.accept("EXTERNAL")
     if not tokens.accept("TABLE"):
         raise tokens.error("TABLE")
-    from pykudu_sql.planner.ddl.ddl import plan_create_table
+    from pykudu_sql.planner.ddl.create_table import plan_create_table
     from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_create_table
 
     node = parse_create_table(tokens, replaces=replaces)
@@ -176,7 +176,7 @@ def _create_table(tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def _alter_table(tokens: TokenStream, context: PlanContext) -> Plan:
-    from pykudu_sql.planner.ddl.ddl import plan_alter_table
+    from pykudu_sql.planner.ddl.alter_table import plan_alter_table
     from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_alter_table
 
     tokens.expect("ALTER", "TABLE")

@@ -37,7 +37,7 @@ from pykudu_sql.storage.catalog.system_catalog import SYSTEM_TABLES
 from pykudu_sql.storage.common.progress import ProgressReport
 from pykudu_sql.storage.common.rows.row_result import RowError
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
-from pykudu_sql.storage.common.types.schema import MAX_IDENTIFIER_BYTES
+from pykudu_sql.storage.common.types.identifiers import MAX_IDENTIFIER_BYTES
 from pykudu_sql.storage.errors import (
     DuplicateObjectError,
     Error,

@@ -9,24 +9,13 @@ dimensions are optional.
 import re
 from dataclasses import replace
 
-from pykudu_sql.planner.ddl_grammar.column_parser import (
-    check_clause,
-    column_definition,
-    constant_expression,
-    key_clause,
-    refuse_constraint,
-)
-from pykudu_sql.planner.ddl_grammar.partition_parser import parse_partition_by, parse_range
-from pykudu_sql.planner.ddl_grammar.syntax import (
+from pykudu_sql.planner.ddl_grammar.alter_syntax import (
     AddCheckSyntax,
     AddColumnsSyntax,
     AddRangeSyntax,
     AlterColumnSyntax,
     AlterStepSyntax,
     AlterTableSyntax,
-    CheckClause,
-    ColumnDefinition,
-    CreateTableSyntax,
     DropColumnSyntax,
     DropConstraintSyntax,
     DropRangeSyntax,
@@ -35,6 +24,15 @@ from pykudu_sql.planner.ddl_grammar.syntax import (
     RenameTableSyntax,
     TableCommentSyntax,
 )
+from pykudu_sql.planner.ddl_grammar.column_parser import (
+    check_clause,
+    column_definition,
+    constant_expression,
+    key_clause,
+    refuse_constraint,
+)
+from pykudu_sql.planner.ddl_grammar.partition_parser import parse_partition_by, parse_range
+from pykudu_sql.planner.ddl_grammar.syntax import CheckClause, ColumnDefinition, CreateTableSyntax
 from pykudu_sql.planner.ddl_grammar.type_parser import type_name
 from pykudu_sql.planner.parse.lexer import TokenKind, tokenize
 from pykudu_sql.planner.parse.token_stream import TokenStream

@@ -1,4 +1,4 @@
-"""Syntax nodes of our own grammar: DDL before names and values are looked up.
+"""Syntax nodes of our own grammar: definitions before names and values are looked up.
 
 Each node prints itself back as the SQL it was parsed from, up to spaces and spelling of keywords.
 """
@@ -164,7 +164,7 @@ class SplitRow:
     start: int
 
     def __str__(self) -> str:
-        return f"({_listed(self.values)})"
+        return f"({comma_list(self.values)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +184,8 @@ class PartitionClause:
         parts = [str(clause) for clause in self.hashes]
         if self.range_columns is not None:
             columns = f" ({_named(self.range_columns)})" if self.range_columns else ""
-            listed = "" if self.ranges is None else f" ({_listed(self.ranges)})"
-            splits = f" SPLIT ROWS ({_listed(self.splits)})" if self.splits else ""
+            listed = "" if self.ranges is None else f" ({comma_list(self.ranges)})"
+            splits = f" SPLIT ROWS ({comma_list(self.splits)})" if self.splits else ""
             parts.append(f"RANGE{columns}{listed}{splits}")
         return f"PARTITION BY {', '.join(parts)}"
 
@@ -227,7 +227,7 @@ class CreateTableSyntax:
             parts.append(f"LIKE {quoted_full_name(self.like)}")
         if self.columns:
             key = [] if self.key is None else [self.key]
-            parts.append(f"({_listed([*self.columns, *key, *self.checks])})")
+            parts.append(f"({comma_list([*self.columns, *key, *self.checks])})")
         elif self.key is not None:
             parts.append(str(self.key))
         if self.partitions is not None:
@@ -239,180 +239,14 @@ class CreateTableSyntax:
         return " ".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class AddColumnsSyntax:
-    """`ADD COLUMNS (definitions)`."""
-
-    columns: tuple[ColumnDefinition, ...]
-    if_not_exists: bool = False
-
-    def __str__(self) -> str:
-        exists = "IF NOT EXISTS " if self.if_not_exists else ""
-        return f"ADD {exists}COLUMNS ({_listed(self.columns)})"
-
-
-@dataclass(frozen=True, slots=True)
-class DropColumnSyntax:
-    """`DROP COLUMN name`."""
-
-    name: str
-    if_exists: bool = False
-
-    def __str__(self) -> str:
-        return f"DROP COLUMN {'IF EXISTS ' if self.if_exists else ''}{quoted_name(self.name)}"
-
-
-@dataclass(frozen=True, slots=True)
-class RenameColumnSyntax:
-    """`RENAME COLUMN a TO b`, or `CHANGE a b TYPE` where the type must be the column's own."""
-
-    name: str
-    new_name: str
-    type: str | None = None
-
-    def __str__(self) -> str:
-        old, new = quoted_name(self.name), quoted_name(self.new_name)
-        if self.type is None:
-            return f"RENAME COLUMN {old} TO {new}"
-        return f"CHANGE {old} {new} {self.type}"
-
-
-@dataclass(frozen=True, slots=True)
-class AlterColumnSyntax:
-    """`ALTER COLUMN name SET attribute value`, `DROP DEFAULT`: one attribute is set or dropped."""
-
-    name: str
-    encoding: str | None = None
-    compression: str | None = None
-    block_size: int | None = None
-    comment: str | None = None
-    default: Expression | None = None
-    drop_default: bool = False
-    immutable: bool | None = None
-    nullable: bool | None = None
-
-    def __str__(self) -> str:
-        name = quoted_name(self.name)
-        if self.nullable is not None:
-            return f"ALTER COLUMN {name} {'DROP' if self.nullable else 'SET'} NOT NULL"
-        if self.immutable is not None:
-            return f"ALTER COLUMN {name} {'SET' if self.immutable else 'DROP'} IMMUTABLE"
-        attributes = (
-            ("ENCODING", self.encoding),
-            ("COMPRESSION", self.compression),
-            ("BLOCK_SIZE", self.block_size),
-            ("COMMENT", None if self.comment is None else quote_string(self.comment)),
-            ("DEFAULT", self.default),
-        )
-        changes = [f"SET {word} {value}" for word, value in attributes if value is not None]
-        return f"ALTER COLUMN {name} {' '.join(changes) or 'DROP DEFAULT'}"
-
-
-@dataclass(frozen=True, slots=True)
-class AddCheckSyntax:
-    """`ADD [CONSTRAINT name] CHECK (condition)`."""
-
-    check: CheckClause
-
-    def __str__(self) -> str:
-        return f"ADD {self.check}"
-
-
-@dataclass(frozen=True, slots=True)
-class DropConstraintSyntax:
-    """`DROP CONSTRAINT name`."""
-
-    name: str
-    if_exists: bool = False
-
-    def __str__(self) -> str:
-        return f"DROP CONSTRAINT {'IF EXISTS ' if self.if_exists else ''}{quoted_name(self.name)}"
-
-
-@dataclass(frozen=True, slots=True)
-class AddRangeSyntax:
-    """`ADD RANGE PARTITION ...`."""
-
-    range: RangeClause
-    if_not_exists: bool = False
-
-    def __str__(self) -> str:
-        exists = "IF NOT EXISTS " if self.if_not_exists else ""
-        return f"ADD {exists}RANGE {self.range}"
-
-
-@dataclass(frozen=True, slots=True)
-class DropRangeSyntax:
-    """`DROP RANGE PARTITION ...`."""
-
-    range: RangeClause
-    if_exists: bool = False
-
-    def __str__(self) -> str:
-        return f"DROP {'IF EXISTS ' if self.if_exists else ''}RANGE {self.range}"
-
-
-@dataclass(frozen=True, slots=True)
-class RenameTableSyntax:
-    """`RENAME TO name`."""
-
-    new_name: str
-
-    def __str__(self) -> str:
-        return f"RENAME TO {quoted_full_name(self.new_name)}"
-
-
-@dataclass(frozen=True, slots=True)
-class TableCommentSyntax:
-    """`SET COMMENT 'text'`."""
-
-    comment: str
-
-    def __str__(self) -> str:
-        return f"SET COMMENT {quote_string(self.comment)}"
-
-
-@dataclass(frozen=True, slots=True)
-class PropertiesSyntax:
-    """`SET TBLPROPERTIES ('name' = 'value', ...)`, or `UNSET TBLPROPERTIES ('name', ...)`."""
-
-    values: tuple[tuple[str, str], ...] = ()
-    unset: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        if self.unset:
-            return f"UNSET TBLPROPERTIES ({_listed(map(quote_string, self.unset))})"
-        return f"SET TBLPROPERTIES ({property_list(self.values)})"
-
-
-AlterStepSyntax = (
-    AddColumnsSyntax | DropColumnSyntax | RenameColumnSyntax | AlterColumnSyntax | AddRangeSyntax
-    | DropRangeSyntax | RenameTableSyntax | TableCommentSyntax | PropertiesSyntax
-    | AddCheckSyntax | DropConstraintSyntax
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class AlterTableSyntax:
-    """An ALTER TABLE statement; `starts` holds the offset of each step."""
-
-    name: str
-    start: int
-    steps: tuple[AlterStepSyntax, ...]
-    starts: tuple[int, ...]
-
-    def __str__(self) -> str:
-        return f"ALTER TABLE {quoted_full_name(self.name)} {_listed(self.steps)}"
-
-
 def property_list(values: Iterable[tuple[str, str]]) -> str:
     """Properties as TBLPROPERTIES lists them."""
-    return _listed(f"{quote_string(name)} = {quote_string(value)}" for name, value in values)
+    return comma_list(f"{quote_string(name)} = {quote_string(value)}" for name, value in values)
 
 
 def _named(names: Iterable[str]) -> str:
-    return _listed(map(quoted_name, names))
+    return comma_list(map(quoted_name, names))
 
 
-def _listed(items: Iterable[object]) -> str:
+def comma_list(items: Iterable[object]) -> str:
     return ", ".join(str(item) for item in items)

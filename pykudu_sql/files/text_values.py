@@ -15,8 +15,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import cells_to_array, coerce, validity
+from pykudu_sql.storage.common.types.arrays import cells_to_array, validity
 from pykudu_sql.storage.common.types.cells import shown_value, to_cell
+from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 from pykudu_sql.storage.errors import DataError, InvalidValueError

@@ -11,7 +11,8 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import coerce, plain
+from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Kind
 from pykudu_sql.storage.errors import InvalidSchemaError, InvalidValueError

@@ -14,12 +14,8 @@ from pykudu_sql.storage.catalog.catalog import TableInfo, TabletInfo
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
 from pykudu_sql.storage.common.partition.partition import PartitionSchema, RangePartition
-from pykudu_sql.storage.common.types.schema import (
-    ColumnSchema,
-    Schema,
-    check_comment,
-    check_identifier,
-)
+from pykudu_sql.storage.common.types.identifiers import check_comment, check_identifier
+from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types.table_properties import check_properties
 from pykudu_sql.storage.common.types.types import Cell, Compression, Encoding
 from pykudu_sql.storage.errors import (

@@ -34,7 +34,8 @@ from pykudu_sql.storage.common.types.hybrid_time import (
     first_beyond,
     format_timestamp,
 )
-from pykudu_sql.storage.common.types.schema import Schema, check_comment, check_identifier
+from pykudu_sql.storage.common.types.identifiers import check_comment, check_identifier
+from pykudu_sql.storage.common.types.schema import Schema
 from pykudu_sql.storage.common.types.table_properties import Properties, check_properties
 from pykudu_sql.storage.errors import (
     DuplicateObjectError,

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pykudu_sql.storage.common.types.schema import check_comment, check_identifier
+from pykudu_sql.storage.common.types.identifiers import check_comment, check_identifier
 from pykudu_sql.storage.errors import InvalidSchemaError
 
 DEFAULT_DATABASE = "default"

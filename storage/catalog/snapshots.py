@@ -16,7 +16,7 @@ from typing import Any
 from weakref import WeakSet
 
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
-from pykudu_sql.storage.common.types.schema import check_comment, check_identifier
+from pykudu_sql.storage.common.types.identifiers import check_comment, check_identifier
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,8 @@ import pyarrow as pa
 
 from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
-from pykudu_sql.storage.common.types.arrays import coerce_chunks, combine
+from pykudu_sql.storage.common.types.arrays import combine
+from pykudu_sql.storage.common.types.coercion import coerce_chunks
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.ingest.routing import duplicate_key_error

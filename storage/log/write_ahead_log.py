@@ -20,16 +20,17 @@ segment ends where the new one begins. While the disk refuses that too, the log 
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Self
 
 from pykudu_sql.storage.errors import DiskError
-from pykudu_sql.storage.fs.env import Env, parent_of, publish
-from pykudu_sql.storage.fs.layout import segment_path, temporary_directory, temporary_path
+from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.fs.layout import segment_path
 from pykudu_sql.storage.log.durable_mark import NOWHERE, DurableEnd, DurableMark
-from pykudu_sql.storage.log.log_reader import NO_RECORDS, LogEnd, LogReader
+from pykudu_sql.storage.log.log_reader import NO_RECORDS
 from pykudu_sql.storage.log.log_writer import LogWriter, in_doubt, undone
+from pykudu_sql.storage.log.new_segment import create_segment, end_of, segment_of
 from pykudu_sql.storage.log.record_log import LogIdentity, LogKind
 from pykudu_sql.storage.log.segments import (
     Segment,
@@ -104,14 +105,14 @@ class WriteAheadLog:
         segments = find_segments(env, directory, database_id)
         needed = needed_segments(segments, directory, after)
         last = segments[-1].path if needed else directory
-        end = _end_of(env, segments[-1], database_id) if needed else NO_RECORDS
+        end = end_of(env, segments[-1], database_id) if needed else NO_RECORDS
         check_reaches(last, end, reaches)
         for number in segment_numbers(env, directory):
             if number not in {segment.number for segment in segments}:
                 env.unlink(segment_path(directory, number), point="wal.drop_void")
         if not needed:
-            writer = _create_segment(env, directory, LogIdentity(LogKind.WAL, 1, 1, database_id))
-            first = [_segment_of(writer, directory)]
+            writer = create_segment(env, directory, LogIdentity(LogKind.WAL, 1, 1, database_id))
+            first = [segment_of(writer, directory)]
             return cls(env, directory, first, writer, segment_bytes, mark)
         newest = segments[-1]
         identity = LogIdentity(LogKind.WAL, newest.number, newest.first_sequence, database_id)
@@ -355,7 +356,7 @@ class WriteAheadLog:
         first = old.durable_sequence + 1 if first_sequence is None else first_sequence
         identity = LogIdentity(LogKind.WAL, old.identity.number + 1, first, self._database_id)
         try:
-            writer = _create_segment(self._env, self._directory, identity, old.unconfirmed)
+            writer = create_segment(self._env, self._directory, identity, old.unconfirmed)
         except DiskError as error:
             # The name may be there all the same, and then nothing behind `first` counts here.
             old.fail(error)
@@ -363,46 +364,4 @@ class WriteAheadLog:
         self._writer = writer
         old.abandon()
         with self._sync_condition:
-            self._segments = [*self._segments, _segment_of(writer, self._directory)]
-
-
-def _create_segment(
-    env: Env, directory: str, identity: LogIdentity, payloads: Sequence[bytes] = ()
-) -> LogWriter:
-    """A new segment with these records; all of it, and its name, durable."""
-    path = segment_path(directory, identity.number)
-    root = parent_of(directory).rstrip("/")
-    temporary = temporary_path(root, "segment")
-    env.make_dir(temporary_directory(root))
-    if env.exists(temporary):
-        env.unlink(temporary, point="wal.drop_temporary")
-    writer = LogWriter.create(env, temporary, identity)
-    try:
-        if payloads:
-            writer.take_over(payloads)
-            writer.trim()
-            writer.sync()
-        publish(env, temporary, path, point="wal.create")
-    finally:
-        writer.abandon()
-    end = LogEnd(writer.size, writer.last_sequence, not payloads, False)
-    return LogWriter(env.open_writable(path), identity, end)
-
-
-def _segment_of(writer: LogWriter, directory: str) -> Segment:
-    """The segment a writer writes."""
-    identity = writer.identity
-    return Segment(
-        identity.number, segment_path(directory, identity.number), identity.first_sequence
-    )
-
-
-def _end_of(env: Env, segment: Segment, database_id: bytes) -> LogEnd:
-    """Find the end of the newest segment."""
-    reader = LogReader.open(env, segment.path, LogKind.WAL, segment.number, database_id)
-    try:
-        for _ in reader.records():
-            pass
-    finally:
-        reader.close()
-    return reader.end
+            self._segments = [*self._segments, segment_of(writer, self._directory)]

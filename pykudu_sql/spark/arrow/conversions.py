@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from pyspark.sql import types as t
 
 from pykudu_sql.spark.arrow.arrow_types import spark_type
-from pykudu_sql.storage.common.types.arrays import coerce
+from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Kind
 from pykudu_sql.storage.errors import InvalidSchemaError, InvalidValueError

@@ -22,12 +22,8 @@ from pykudu_sql.storage.common.partition.range_bound import (
     range_text,
     tuple_text,
 )
-from pykudu_sql.storage.common.types.schema import (
-    ColumnSchema,
-    Schema,
-    cell_from_json,
-    cell_to_json,
-)
+from pykudu_sql.storage.common.types.cells import cell_from_json, cell_to_json
+from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.errors import DuplicateObjectError, InvalidSchemaError
 
 MAX_TABLETS = 1000

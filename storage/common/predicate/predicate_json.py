@@ -23,7 +23,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     Predicate,
     StartsWith,
 )
-from pykudu_sql.storage.common.types.schema import cell_from_json, cell_to_json
+from pykudu_sql.storage.common.types.cells import cell_from_json, cell_to_json
 
 _IN, _NULL, _NOT_NULL, _STARTS, _AND, _OR = "in", "null", "not null", "starts with", "and", "or"
 

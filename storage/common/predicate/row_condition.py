@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pykudu_sql.storage.common.predicate.column_predicate import Op
-from pykudu_sql.storage.common.types.schema import cell_from_json, cell_to_json
+from pykudu_sql.storage.common.types.cells import cell_from_json, cell_to_json
 from pykudu_sql.storage.common.types.types import Cell
 
 

@@ -268,3 +268,20 @@ def from_cell(cell: Cell, column_type: DataType) -> Any:
     if cell is None or convert is None:
         return cell
     return convert(cell, column_type)
+
+
+def cell_to_json(cell: Cell) -> Any:
+    """A cell as JSON; bytes become an object of hexadecimal, non-finite floats their name."""
+    if isinstance(cell, bytes):
+        return {"hex": cell.hex()}
+    if isinstance(cell, float):
+        return {"float": cell.hex()}
+    return cell
+
+
+def cell_from_json(value: Any) -> Cell:
+    """The inverse of `cell_to_json`."""
+    if isinstance(value, dict):
+        return bytes.fromhex(value["hex"]) if "hex" in value else float.fromhex(value["float"])
+    cell: Cell = value
+    return cell

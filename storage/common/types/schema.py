@@ -15,6 +15,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from pykudu_sql.storage.common.types.cells import cell_from_json, cell_to_json
+from pykudu_sql.storage.common.types.identifiers import check_comment, check_identifier
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import (
     AUTO_ENCODING,
@@ -27,8 +29,6 @@ from pykudu_sql.storage.common.types.types import (
 from pykudu_sql.storage.errors import DuplicateObjectError, InvalidSchemaError, UndefinedColumnError
 
 MAX_COLUMNS = 300
-MAX_IDENTIFIER_BYTES = 256
-MAX_COMMENT_BYTES = 256
 AUTO_INCREMENTING_ID = "auto_incrementing_id"
 MIN_BLOCK_SIZE = 512
 MAX_BLOCK_SIZE = 16 * 1024 * 1024
@@ -392,48 +392,6 @@ def check_column(column: ColumnSchema) -> None:
             hint=f"use {MIN_BLOCK_SIZE} to {MAX_BLOCK_SIZE} bytes",
         )
     check_comment(column.comment, f"column '{column.name}'")
-
-
-def check_comment(comment: str, owner: str) -> None:
-    """Check the length of a table's or column's comment.
-
-    Raises InvalidSchemaError: it is over 256 bytes.
-    """
-    if len(comment.encode()) > MAX_COMMENT_BYTES:
-        raise InvalidSchemaError(f"comment of {owner} is longer than {MAX_COMMENT_BYTES} bytes")
-
-
-def check_identifier(name: str, what: str) -> None:
-    """Check a table's or column's name: 1 to 256 bytes of UTF-8 without NUL.
-
-    Raises InvalidSchemaError: it is not.
-    """
-    try:
-        size = len(name.encode("utf-8"))
-    except UnicodeEncodeError as error:
-        raise InvalidSchemaError(f"{what} name {name!r} is not valid UTF-8") from error
-    if not 1 <= size <= MAX_IDENTIFIER_BYTES or "\0" in name:
-        raise InvalidSchemaError(
-            f"{what} name {name[:40]!r} of {size} bytes is not valid",
-            hint=f"a name has 1 to {MAX_IDENTIFIER_BYTES} bytes and no NUL character",
-        )
-
-
-def cell_to_json(cell: Cell) -> Any:
-    """A cell as JSON; bytes become an object of hexadecimal, non-finite floats their name."""
-    if isinstance(cell, bytes):
-        return {"hex": cell.hex()}
-    if isinstance(cell, float):
-        return {"float": cell.hex()}
-    return cell
-
-
-def cell_from_json(value: Any) -> Cell:
-    """The inverse of `cell_to_json`."""
-    if isinstance(value, dict):
-        return bytes.fromhex(value["hex"]) if "hex" in value else float.fromhex(value["float"])
-    cell: Cell = value
-    return cell
 
 
 def _check_count(columns: tuple[ColumnSchema, ...]) -> None:

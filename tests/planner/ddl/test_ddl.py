@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from pykudu_sql.planner.ddl.ddl import default_partitions, plan_alter_table, plan_create_table
+from pykudu_sql.planner.ddl.alter_table import plan_alter_table
+from pykudu_sql.planner.ddl.create_table import default_partitions, plan_create_table
 from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_alter_table, parse_create_table
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext, PlanSettings

@@ -7,27 +7,29 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_alter_table, parse_create_table
-from pykudu_sql.planner.ddl_grammar.syntax import (
+from pykudu_sql.planner.ddl_grammar.alter_syntax import (
     AddColumnsSyntax,
     AddRangeSyntax,
     AlterColumnSyntax,
     AlterTableSyntax,
+    DropColumnSyntax,
+    DropRangeSyntax,
+    PropertiesSyntax,
+    RenameColumnSyntax,
+    RenameTableSyntax,
+    TableCommentSyntax,
+)
+from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_alter_table, parse_create_table
+from pykudu_sql.planner.ddl_grammar.syntax import (
     BoundClause,
     ColumnDefinition,
     CreateTableSyntax,
-    DropColumnSyntax,
-    DropRangeSyntax,
     Expression,
     HashClause,
     KeyClause,
     PartitionClause,
-    PropertiesSyntax,
     RangeClause,
-    RenameColumnSyntax,
-    RenameTableSyntax,
     SplitRow,
-    TableCommentSyntax,
 )
 from pykudu_sql.planner.explain.show_create import create_table_sql
 from pykudu_sql.planner.parse.token_stream import TokenStream

@@ -18,7 +18,8 @@ from pykudu_sql.storage.common.partition.partition import (
 )
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.types.arrays import coerce, combine, plain
+from pykudu_sql.storage.common.types.arrays import combine, plain
+from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import (

@@ -17,7 +17,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import Op
 from pykudu_sql.storage.common.predicate.row_condition import ColumnCell, Compared, TextLength
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
-from pykudu_sql.storage.common.types.arrays import coerce
+from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import (

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from pykudu_sql.storage.common.types.arrays import (
     array_to_cells,
     cells_to_array,
-    coerce,
     combine,
     constant_array,
     fixed_view,
@@ -20,6 +19,7 @@ from pykudu_sql.storage.common.types.arrays import (
     validity,
 )
 from pykudu_sql.storage.common.types.cells import to_cell
+from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError, ValueTooLargeError

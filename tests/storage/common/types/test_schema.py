@@ -4,12 +4,11 @@ import math
 
 import pytest
 
+from pykudu_sql.storage.common.types.cells import cell_from_json, cell_to_json
 from pykudu_sql.storage.common.types.schema import (
     AUTO_INCREMENTING_ID,
     ColumnSchema,
     Schema,
-    cell_from_json,
-    cell_to_json,
     create_schema,
 )
 from pykudu_sql.storage.common.types.type_names import parse_type

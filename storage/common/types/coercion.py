@@ -1,0 +1,276 @@
+"""Arrow values of a user or an engine as a column's own type, checked: nothing wraps around."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import (
+    CHUNK_ROWS,
+    cells_to_array,
+    combine,
+    from_fixed,
+    large_chunks,
+    stored_numbers,
+    validity,
+)
+from pykudu_sql.storage.common.types.cells import from_cell, shown_value, to_cell
+from pykudu_sql.storage.common.types.type_names import shown_arrow_type
+from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.errors import (
+    DataError,
+    InvalidValueError,
+    ValueOutOfRangeError,
+)
+
+_OFFSET = r":\d\d(\.\d+)?(Z|[+-]\d\d(:?\d\d)?)$"  # behind a time, from UTC
+
+
+def coerce(values: pa.Array | pa.ChunkedArray, column_type: DataType, name: str) -> pa.Array:
+    """Any Arrow values as the column's own Arrow type; strings may stay a dictionary.
+
+    Casts are checked: nothing is rounded or wrapped, but VARCHAR is cut to its length, as Kudu's
+    clients do, and DECIMAL of larger scale is rounded half up. `values`: what the user or the
+    engine handed over. Raises ValueOutOfRangeError: a value outside the type's range;
+    InvalidValueError: values that cannot be read as the type.
+    """
+    return combine(pa.chunked_array(coerce_chunks(values, column_type, name)))
+
+
+def coerce_chunks(
+    values: pa.Array | pa.ChunkedArray, column_type: DataType, name: str
+) -> list[pa.Array]:
+    """What `coerce` returns, in one or more pieces of one Arrow type."""
+    chunks = large_chunks(values)
+    try:
+        if _is_wider_decimal(values.type, column_type):
+            return [_narrow_decimal(chunks, column_type)]
+        return [_coerce(chunk, column_type) for chunk in chunks]
+    except pa.ArrowException as error:
+        raise _refusal(values, column_type, name, error) from None
+    except (ValueOutOfRangeError, InvalidValueError) as error:
+        message = f"column '{name}': {error.message}"
+        raise type(error)(message, hint=error.hint, sqlstate=error.sqlstate) from error
+
+
+def _refusal(
+    values: pa.Array | pa.ChunkedArray, column_type: DataType, name: str, error: pa.ArrowException
+) -> DataError:
+    """What to raise for values that Arrow does not cast: the first of them and what it lacks."""
+    start, stop = 0, len(values)
+    while stop - start > 1:
+        middle = (start + stop) // 2
+        if _casts(values.slice(start, middle - start), column_type):
+            start = middle
+        else:
+            stop = middle
+    value = values[start].as_py() if len(values) else None
+    if not isinstance(error, pa.ArrowInvalid):
+        shown_type = shown_arrow_type(values.type)
+        is_interval = pa.types.is_interval(values.type)
+        is_shown = value is not None and shown_type != "STRUCT" and not is_interval
+        example = f", such as {shown_value(value)}" if is_shown else ""
+        return InvalidValueError(
+            f"column '{name}' of type {column_type} cannot take values of type "
+            f"{shown_type}{example}"
+        )
+    try:
+        to_cell(value, column_type)
+    except DataError as own:
+        return type(own)(f"column '{name}': {own.message}", hint=own.hint, sqlstate=own.sqlstate)
+    return InvalidValueError(f"column '{name}': cannot read {shown_value(value)} as {column_type}")
+
+
+def _casts(values: pa.Array | pa.ChunkedArray, column_type: DataType) -> bool:
+    try:
+        for chunk in large_chunks(values):
+            _coerce(chunk, column_type)
+    except (pa.ArrowException, DataError):
+        return False
+    return True
+
+
+def _coerce(array: pa.Array, column_type: DataType) -> pa.Array:
+    target = column_type.arrow
+    if array.type == target and column_type.kind is not Kind.VARCHAR:
+        return _check_decimals(_check_dates(array, column_type), column_type)
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array), target)
+    if pa.types.is_dictionary(array.type):
+        if not column_type.is_variable:
+            return _coerce(array.dictionary_decode(), column_type)
+        words = _coerce(array.dictionary, column_type)
+        return pa.DictionaryArray.from_arrays(array.indices, words)
+    if pa.types.is_temporal(array.type) and column_type.is_integer:
+        raise pa.ArrowTypeError  # Arrow would give the number that it is stored as.
+    if column_type.kind is Kind.DECIMAL:
+        return _coerce_decimal(array, column_type)
+    if column_type.kind is Kind.VARCHAR:
+        text = array if pa.types.is_string(array.type) else array.cast(pa.string())
+        longest = pc.max(pc.utf8_length(text)).as_py()
+        if longest is None or longest <= column_type.length:
+            return text
+        return pc.utf8_slice_codeunits(text, 0, column_type.length)
+    if pa.types.is_timestamp(array.type) and column_type.kind is Kind.UNIXTIME_MICROS:
+        return _to_micros(array)
+    if _is_text(array.type) and column_type.kind is Kind.UNIXTIME_MICROS:
+        return _read_times(array)
+    if column_type.kind is Kind.FLOAT and pa.types.is_floating(array.type):
+        return _single(array)
+    if not _may_cast(array, column_type.kind):
+        raise pa.ArrowTypeError(f"{array.type} is no {column_type}")
+    return _check_dates(array.cast(target), column_type)
+
+
+def _may_cast(array: pa.Array, kind: Kind) -> bool:
+    """Whether Arrow's cast is one that a single value would have: 19000 is no day, 2 not true."""
+    number = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
+    if kind is Kind.BOOL and pa.types.is_integer(array.type):
+        return not pc.any(pc.invert(pc.is_in(array, pa.array([0, 1, None], array.type)))).as_py()
+    return not number or kind not in (Kind.BOOL, Kind.DATE)
+
+
+def _single(array: pa.Array) -> pa.Array:
+    """Doubles as FLOATs; none of them becomes infinite."""
+    single = array.cast(pa.float32())
+    grown = pc.and_(pc.is_inf(single), pc.invert(pc.is_inf(array)))
+    if pc.any(grown).as_py():
+        value = array.filter(grown)[0].as_py()
+        raise ValueOutOfRangeError(f"value {value} is out of range for FLOAT")
+    return single
+
+
+def _check_dates(array: pa.Array, column_type: DataType) -> pa.Array:
+    if column_type.kind is Kind.DATE and len(array) > array.null_count:
+        low, high = column_type.integer_range or (0, 0)
+        extremes = pc.min_max(array.view(pa.int32()))
+        for day in (extremes["min"].as_py(), extremes["max"].as_py()):
+            if not low <= day <= high:
+                raise ValueOutOfRangeError(f"date of day {day} is outside the years 1 to 9999")
+    return array
+
+
+def _to_micros(array: pa.Array) -> pa.Array:
+    """Nanoseconds are rounded to microseconds, a zone is turned to UTC and dropped."""
+    if array.type.unit == "ns":
+        array = pc.round_temporal(array, 1, unit="microsecond")
+        array = array.cast(pa.timestamp("us", array.type.tz), safe=False)
+    micros = array.cast(pa.timestamp("us", array.type.tz))
+    return micros.view(pa.int64()).view(pa.timestamp("us"))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _read_times(texts: pa.Array) -> pa.Array:
+    """Texts as times; one that says its offset from UTC is turned to UTC, as a single value is."""
+    zoned = pc.match_substring_regex(texts, _OFFSET)
+    if not pc.any(zoned).as_py():
+        return texts.cast(pa.timestamp("us"))
+    nothing = pa.scalar(None, texts.type)
+    in_utc = pc.if_else(zoned, texts, nothing).cast(pa.timestamp("us", "UTC"))
+    plain_times = pc.if_else(zoned, nothing, texts).cast(pa.timestamp("us"))
+    return pc.coalesce(_to_micros(in_utc), plain_times)
+
+
+def _coerce_decimal(array: pa.Array, column_type: DataType) -> pa.Array:
+    if _is_text(array.type):
+        array = _read_decimals(array, column_type)
+    kind = array.type
+    if pa.types.is_decimal(kind) and kind.scale > column_type.scale:
+        array = pc.round(
+            array.cast(pa.decimal256(76, kind.scale)), column_type.scale, "half_towards_infinity"
+        )
+    elif pa.types.is_integer(kind):
+        array = array.cast(pa.decimal128(20, 0)).cast(pa.decimal256(76, column_type.scale))
+    elif pa.types.is_floating(kind):
+        array = array.cast(pa.decimal256(76, max(column_type.scale, 0)))
+    elif pa.types.is_decimal(kind):
+        array = array.cast(pa.decimal256(76, column_type.scale))
+    wide = array.cast(pa.decimal128(38, column_type.scale)) if column_type.width < 16 else array
+    if column_type.width < 16:
+        return _narrow_decimal([wide], column_type)
+    return _check_decimals(wide.cast(column_type.arrow), column_type)
+
+
+def _read_decimals(texts: pa.Array, column_type: DataType) -> pa.Array:
+    """Texts as decimals, to be rounded; one that Arrow does not read is read as a value alone."""
+    try:
+        return texts.cast(pa.decimal256(76, 38))
+    except pa.ArrowInvalid:
+        return cells_to_array(
+            [to_cell(text, column_type) for text in texts.to_pylist()], column_type
+        )
+
+
+def _check_decimals(array: pa.Array, column_type: DataType) -> pa.Array:
+    """Refuse decimals of more digits than their type has; Arrow and engines may hold them."""
+    if column_type.kind is not Kind.DECIMAL or len(array) == array.null_count:
+        return array
+    low: int | Decimal
+    high: int | Decimal
+    nines = (9,) * column_type.precision
+    if column_type.width < 16:
+        extremes = pc.min_max(stored_numbers(array, column_type))
+        low, high = column_type.integer_range or (0, 0)
+    else:
+        extremes = pc.min_max(array)
+        low, high = (Decimal((sign, nines, -column_type.scale)) for sign in (1, 0))
+    for value in (extremes["min"].as_py(), extremes["max"].as_py()):
+        if not low <= value <= high:
+            shown = value if isinstance(value, Decimal) else from_cell(value, column_type)
+            raise ValueOutOfRangeError(f"value {shown} is out of range for {column_type}")
+    return array
+
+
+def _is_wider_decimal(kind: pa.DataType, column_type: DataType) -> bool:
+    """Whether values only have to be made narrower."""
+    return (
+        column_type.kind is Kind.DECIMAL
+        and column_type.width < 16
+        and pa.types.is_decimal128(kind)
+        and kind.scale == column_type.scale
+    )
+
+
+def _narrow_decimal(chunks: Sequence[pa.Array], column_type: DataType) -> pa.Array:
+    """decimal128 of the same scale as 4- or 8-byte values: the low words, range checked."""
+    stored = np.empty(sum(len(chunk) for chunk in chunks), column_type.numpy)
+    valid = np.ones(len(stored), np.bool_) if any(chunk.null_count for chunk in chunks) else None
+    first = 0
+    for chunk in chunks:
+        part = slice(first, first + len(chunk))
+        present = validity(chunk)
+        if valid is not None and present is not None:
+            valid[part] = present
+        _narrow_into(stored[part], chunk, present, column_type)
+        first = part.stop
+    return from_fixed(stored, column_type, valid)
+
+
+def _narrow_into(
+    out: npt.NDArray[Any],
+    array: pa.Array,
+    valid: npt.NDArray[np.bool_] | None,
+    column_type: DataType,
+) -> None:
+    words = np.frombuffer(array.buffers()[1], "<i8", 2 * len(array), 16 * array.offset)
+    words = words.reshape(-1, 2)
+    top = 10**column_type.precision - 1
+    for start in range(0, len(array), CHUNK_ROWS):
+        part = slice(start, start + CHUNK_ROWS)
+        low = words[part, 0].copy()
+        fits = (low >> 63) == words[part, 1]
+        fits &= low >= -top
+        fits &= low <= top
+        if valid is not None:
+            fits |= ~valid[part]
+        if not fits.all():
+            bad = array[start + int(np.argmin(fits))].as_py()
+            raise ValueOutOfRangeError(f"value {bad} is out of range for {column_type}")
+        out[part] = low
