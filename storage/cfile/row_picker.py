@@ -52,7 +52,7 @@ def pick(
             return _pick_codes(blocks, places, words)
     firsts = np.cumsum([0, *(block.rows for block in blocks)])
     rows = np.concatenate([part + first for part, first in zip(places, firsts, strict=False)])
-    return pc.take(decode(blocks, column_type, words), pa.array(rows), boundscheck=False)
+    return pc.pick(decode(blocks, column_type, words), pa.array(rows))
 
 
 def _pick_fixed(

@@ -44,7 +44,8 @@ def select(state: SessionState, query: Query, parameters: ParameterValues) -> Ou
     if query.scanned is not None:
         rows = scanned_rows(state, query, parameters, transaction)
         if rows is not None:
-            return _held(rows, query, result_types(query, query.scanned))
+            result = TableResult(rows, result_types(query, query.scanned))
+            return Outcome(result, rows.num_rows)
     return _computed_rows(state, query, parameters, transaction)
 
 

@@ -75,7 +75,7 @@ def _without_unused(words: pa.Array, indices: pa.Array) -> tuple[pa.Array, pa.Ar
         return words, indices
     remap = np.zeros(len(words), np.int32)
     remap[used.to_numpy()] = np.arange(len(used), dtype=np.int32)
-    return words.take(used), pc.take(pa.array(remap), indices, boundscheck=False)
+    return words.take(used), pc.pick(pa.array(remap), indices)
 
 
 def _sorted(words: pa.Array, indices: pa.Array) -> DictionaryColumn:
@@ -90,7 +90,7 @@ def _sorted(words: pa.Array, indices: pa.Array) -> DictionaryColumn:
     if identity and indices.type == pa.from_numpy_dtype(kind):
         return DictionaryColumn(indices.to_numpy(zero_copy_only=True), plain(words))
     # Arrow's take is four times as fast as numpy's here. Its indices are an array's own codes.
-    mapped = pc.take(pa.array(codes), indices, boundscheck=False)
+    mapped = pc.pick(pa.array(codes), indices)
     return DictionaryColumn(mapped.to_numpy(zero_copy_only=True), distinct.dictionary.take(order))
 
 

@@ -86,7 +86,7 @@ def _choose(base: pa.Array, parts: Sequence[npt.NDArray[np.int64]], values: pa.A
     for indices in parts:
         index[indices] = np.arange(first, first + len(indices), dtype=np.int64)
         first += len(indices)
-    return pc.take(pa.concat_arrays([base, values]), pa.array(index), boundscheck=False)
+    return pc.pick(pa.concat_arrays([base, values]), pa.array(index))
 
 
 def _patch_dictionary(

@@ -273,7 +273,7 @@ def reorder(deltas: Deltas, order: Ordinals) -> Deltas:
             moved = new_positions[old.positions]
             inner = np.argsort(moved, kind="stable")
             positions = moved[inner]
-        values = pc.take(old.values, pa.array(inner), boundscheck=False)
+        values = pc.pick(old.values, pa.array(inner))
         cells[column_id] = DeltaCells(positions, values)
     return Deltas(deltas.ordinals[order], deltas.timestamps[order], deltas.kinds[order], cells)
 

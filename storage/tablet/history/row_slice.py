@@ -87,11 +87,7 @@ class GatheredColumns(Mapping[int, pa.Array]):
 
     def __getitem__(self, column_id: int) -> pa.Array:
         joined = join([piece[column_id] for piece in self.pieces])
-        return (
-            joined
-            if self._arrow_indices is None
-            else pc.take(joined, self._arrow_indices, boundscheck=False)
-        )
+        return joined if self._arrow_indices is None else pc.pick(joined, self._arrow_indices)
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.pieces[0])

@@ -80,7 +80,7 @@ class BaseColumns:
         if patches and self._is_cached:
             cached = self._base.cached_derived(self._view, column.id)
             if cached is not None:
-                return pc.take(cached, pa.array(ordinals), boundscheck=False)
+                return pc.pick(cached, pa.array(ordinals))
         base = self._some(column, ordinals, self._stats)
         parts = [part for patch in patches if (part := patch_of(patch, ordinals)) is not None]
         return apply_patches(base, 0, parts, column.type)

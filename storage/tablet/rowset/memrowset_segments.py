@@ -254,11 +254,9 @@ class _Pieces:
 
     def inserted(self, column: ColumnSchema) -> pa.Array:
         """The cells as they were inserted, in the order wanted."""
-        unchecked = pc.TakeOptions(boundscheck=False)
         parts = [
-            pc.call_function("take", [segment.cells(column, count), rows], unchecked)
-            for segment, count, rows in self.of_segments
+            pc.pick(segment.cells(column, count), rows) for segment, count, rows in self.of_segments
         ]
         if self.back is None:
             return parts[0]
-        return pc.take(concat_values(parts), self.back, boundscheck=False)
+        return pc.pick(concat_values(parts), self.back)

@@ -93,7 +93,7 @@ class _Candidates:
                 indices = pa.array(kept)
                 self._selection = selection[kept]
                 self._selected_cells = {
-                    column_id: pc.take(cells, indices, boundscheck=False)
+                    column_id: pc.pick(cells, indices)
                     for column_id, cells in self._selected_cells.items()
                 }
             self.count = len(kept)
@@ -116,7 +116,7 @@ class _Candidates:
             return RowBlock([self._take(column, selection) for column in columns], self.count)
         indices = pa.array(np.flatnonzero(self._mask))
         whole = (self._whole(column) for column in columns)
-        return RowBlock([pc.take(v, indices, boundscheck=False) for v in whole], self.count)
+        return RowBlock([pc.pick(v, indices) for v in whole], self.count)
 
     def _whole(self, column: ColumnSchema) -> pa.Array:
         if column.id == ROW_ADDRESS.id:
@@ -136,7 +136,7 @@ class _Candidates:
             if cells is None:
                 array = self._source.take(column, selection + self.start)
             else:
-                array = pc.take(cells, pa.array(selection), boundscheck=False)
+                array = pc.pick(cells, pa.array(selection))
             self._selected_cells[column.id] = array
         return array
 
