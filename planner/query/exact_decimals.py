@@ -3,8 +3,8 @@
 The engine reads a number of more than 38 digits as a double, and compares two decimals in a type
 of 38 digits that may not have all values of both: it fails then, or rounds one. Where numbers are
 compared that would need more (columns, literals, parameters, what is computed, queries), both
-sides are compared as integers of any length; see `decimal_values`. Conditions have been pushed
-into scans before, where cells are integers.
+sides are compared as integers of any length; see `decimal_values`, and `quick_comparisons` for what
+spares most rows that. Conditions have been pushed into scans before, where cells are integers.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,6 +28,7 @@ from pykudu_sql.planner.functions.decimal_values import (
 )
 from pykudu_sql.planner.parse.dialect import display
 from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.query.quick_comparisons import quick_form
 from pykudu_sql.planner.tree_nodes import all_nodes
 from pykudu_sql.planner.types.engine_types import (
     cast_in_place,
@@ -102,7 +103,7 @@ def compare_exactly(nodes: Iterable[exp.Expr], types: ExpressionTypes | None) ->
         types: of expressions; None where the query has no decimals.
     """
     rewritten = False
-    for node in nodes:
+    for node in reversed(list(nodes)):  # what a comparison has in it before it is copied
         if not isinstance(node, exp.Nullif):
             rewritten |= _rewrite(node, types)
         elif types is not None:
@@ -135,10 +136,16 @@ def _rewrite(node: exp.Expr, types: ExpressionTypes | None) -> bool:
     if parameters:
         computed = [each.with_neighbours() for each in computed]
     constants = [each.constant for each in operands if each.constant is not None]
-    if fit_together([*computed, *map(digits_of_number, constants)]):
+    given = [digits_of_number(each) for each in constants]
+    if fit_together([*computed, *given]):
         return False
+    quick = None if parameters else quick_form(node, computed, given)
     for operand in operands:
         _compare_as_key(operand)
+    if quick is not None:
+        exact = exp.Coalesce(this=quick)
+        node.replace(exact)
+        exact.append("expressions", node)
     return True
 
 

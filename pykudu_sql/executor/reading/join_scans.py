@@ -19,6 +19,7 @@ An order of scans is only a matter of speed; each filter alone is sound (see
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow as pa
 
@@ -258,11 +259,11 @@ def _without_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _cells(column: ColumnSchema, values: pa.Array) -> tuple[int | str, ...]:
     """Values of a joined column as cells of the other one; those it cannot hold match no row."""
-    cells: list[int | str] = values.to_pylist()
+    cells: list[Any] = values.to_pylist()
     limits = column.type.integer_range
-    if limits is None:
-        return tuple(cells)
-    return tuple(cell for cell in cells if limits[0] <= int(cell) <= limits[1])
+    if limits is not None and cells and (min(cells) < limits[0] or max(cells) > limits[1]):
+        return tuple(cell for cell in cells if limits[0] <= cell <= limits[1])
+    return tuple(cells)
 
 
 def _report_filters(

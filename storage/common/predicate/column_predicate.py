@@ -56,6 +56,8 @@ class InList:
     @cached_property
     def ascending(self) -> tuple[Any, ...]:
         """The values without NULL, each once, in their order; NaN is the greatest."""
+        if set(map(type, self.values)) == {int}:
+            return tuple(sorted(set(self.values)))
         distinct = dict.fromkeys(value for value in self.values if value is not None)
         numbers = sorted(value for value in distinct if value == value)
         nan = next((value for value in distinct if value != value), None)

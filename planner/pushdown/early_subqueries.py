@@ -1,0 +1,154 @@
+"""Subqueries under IN that are computed before the scans of the query around them.
+
+    SELECT .. FROM orders, lineitem WHERE o_orderkey = l_orderkey AND o_orderkey IN (
+        SELECT l_orderkey FROM lineitem GROUP BY l_orderkey HAVING sum(l_quantity) > 300)
+
+HAVING mostly leaves few groups. Computed first, their values filter the scan of `orders` as the
+rows of a small table would (`runtime_filters`), whose rows then filter `lineitem`; the query reads
+the values as a relation in the subquery's place.
+
+Such a subquery depends on nothing around it, reads stored tables only, and is a conjunct of WHERE
+whose other side is a stored column of a scan that serves this mention alone.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.binder import SCAN_PREFIX
+from pykudu_sql.planner.bind.bound_query import BoundQuery, relation_of
+from pykudu_sql.planner.bind.relations import TableReference
+from pykudu_sql.planner.functions.functions import is_volatile
+from pykudu_sql.planner.plan.query_plans import CodedColumn, EarlyForm, EarlySubquery, Query
+from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.planner.printing.engine_sql import to_sql
+from pykudu_sql.planner.pushdown.condition import conjuncts
+from pykudu_sql.planner.pushdown.dictionary_grouping import coded_groups
+from pykudu_sql.planner.pushdown.runtime_filters import in_subquery
+from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
+
+VALUE = "value"  # the one column of what a subquery gave
+_META = "pykudu_early"
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyMark:
+    """A subquery that was noted in the tree.
+
+    Attributes:
+        name: of the relation of its values.
+        scans: names of those that it reads.
+        target: name of the scan that its values filter.
+        target_id: id of the column that meets them.
+    """
+
+    name: str
+    scans: frozenset[str]
+    target: str
+    target_id: int
+
+
+def mark_early_subqueries(
+    bound: BoundQuery, scans: Mapping[TableReference, str], first_scan: int
+) -> tuple[EarlyMark, ...]:
+    """Note the subqueries that are computed first in the tree.
+
+    Args:
+        bound: the query; its tree is as it was bound, but for the tables' names.
+        scans: the name of each mention's scan.
+        first_scan: the number of the query's first scan.
+    """
+    marks: list[EarlyMark] = []
+    names = list(scans.values())
+    for select in bound.selects:
+        where = select.node.args.get("where")
+        for node in conjuncts(where.this if where else None):
+            met = in_subquery(node, bound)
+            if met is None or met.target not in select.scope.relations:
+                continue
+            read = _read_alone(met.select, bound)
+            target = scans[met.target]
+            if read is None or target in {scans[each] for each in read} or names.count(target) > 1:
+                continue
+            name = f"{SCAN_PREFIX}early_{first_scan}_{len(marks)}"
+            met.select.meta[_META] = name
+            read_scans = frozenset(scans[each] for each in read)
+            marks.append(EarlyMark(name, read_scans, target, met.target_id))
+    return tuple(marks)
+
+
+def _read_alone(select: exp.Select, bound: BoundQuery) -> Sequence[TableReference] | None:
+    """The mentions of tables that a subquery reads; None if it is not to be computed first."""
+    nodes = all_nodes(select)
+    if select.args.get("having") is None or any(map(is_volatile, nodes)):
+        return None
+    inside = set(map(id, nodes))
+    within = [each for each in bound.selects if id(each.node) in inside]
+    relations = {relation for each in within for relation in each.scope.relations}
+    read = [each for each in relations if isinstance(each, TableReference)]
+    if len(read) < len(relations) or any(isinstance(node, exp.With) for node in nodes):
+        return None
+    for node in nodes:
+        relation = relation_of(node) if isinstance(node, exp.Column) else None
+        if relation is not None and relation not in relations:
+            return None
+    return read
+
+
+def early_form(query: Query, marks: Sequence[EarlyMark]) -> EarlyForm:
+    """The form of a planned query in which marked subqueries are relations.
+
+    `query`: whose residual tree has the notes of `mark_early_subqueries`; it stays as it is.
+    """
+    coded_columns = () if query.coded is None else query.coded.columns
+    selects = {node.meta[_META]: node for node in _marked(query.residual)}
+    subqueries = tuple(
+        EarlySubquery(
+            mark.name, _subquery(query, mark, selects[mark.name]), mark.target, mark.target_id
+        )
+        for mark in marks
+        if mark.name in selects
+    )
+    return EarlyForm(subqueries, cache(partial(_around, query, coded_columns)))
+
+
+def _around(query: Query, coded_columns: Sequence[CodedColumn]) -> Query:
+    """The query around subqueries that were computed."""
+    tree = query.residual.copy()
+    for node in list(_marked(tree)):
+        source = exp.to_table(node.meta[_META], quoted=True)
+        node.replace(exp.select(exp.column(VALUE, quoted=True)).from_(source))
+    coded = coded_groups(tree, coded_columns, len(query.parameters)) if coded_columns else None
+    return replace(query, sql=to_sql(tree), residual=tree, coded=coded, early=None)
+
+
+def _subquery(query: Query, mark: EarlyMark, select: exp.Select) -> Query:
+    tree = select.copy()
+    numbers: dict[int, int] = {}
+    for node in nodes_of(tree, exp.Placeholder):
+        node.set("this", str(numbers.setdefault(int(node.name), len(numbers) + 1)))
+    read = {table.name for table in nodes_of(tree, exp.Table)}
+    places = [number - 1 for number in numbers]
+    return Query(
+        to_sql(tree),
+        tree,
+        tuple(scan for scan in query.scans if scan.name in mark.scans),
+        tuple(query.parameters[place] for place in places),
+        (VALUE,),
+        runtime_filters=tuple(
+            each
+            for each in query.runtime_filters
+            if {each.source, each.target} <= mark.scans
+        ),
+        lists=tuple(each for each in query.lists if each[0] in read),
+        timestamp_parameters=query.timestamp_parameters,
+        met=tuple(query.met[place] for place in places),
+    )
+
+
+def _marked(tree: exp.Expr) -> Iterator[exp.Select]:
+    for node in nodes_of(tree, exp.Select):
+        if node.meta_get(_META) is not None:
+            yield node
