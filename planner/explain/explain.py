@@ -217,7 +217,13 @@ def _engine(query: Query, facts: EngineFacts | None) -> list[str]:
         keys = ", ".join(f"{column.column} ({column.scan})" for column in coded)
         by_codes = [f"grouped by codes if the words are few: {keys}"] if keys else []
         unused = [] if query.scanned is None else ["left out if few rows are read"]
-        return _tree("ENGINE", [f"sql: {query.sql}", *by_codes, *unused])
+        early = () if query.early is None else query.early.subqueries
+        first = [
+            f"computed first if {each.target} is large: the subquery over "
+            f"{', '.join(scan.name for scan in each.query.scans)}"
+            for each in early
+        ]
+        return _tree("ENGINE", [f"sql: {query.sql}", *by_codes, *first, *unused])
     details = [] if facts.reason is None else [f"not on Spark: {facts.reason}"]
     return _tree(f"ENGINE {facts.name}", [*details, f"sql: {facts.sql}"])
 

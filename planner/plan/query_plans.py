@@ -133,6 +133,36 @@ class ScannedRows:
 
 
 @dataclass(frozen=True, slots=True)
+class EarlySubquery:
+    """A subquery under IN that is computed before the scans around it.
+
+    Attributes:
+        name: of the relation of its values.
+        query: the subquery, of one column.
+        target: name of the scan that its values filter.
+        target_id: the column that meets them.
+    """
+
+    name: str
+    query: "Query"
+    target: str
+    target_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyForm:
+    """The form of a query whose subqueries are computed first; see `pushdown.early_subqueries`.
+
+    Attributes:
+        subqueries: they read none of the scans that they filter.
+        around: gives the query that reads their values as relations; made at its first use.
+    """
+
+    subqueries: tuple[EarlySubquery, ...]
+    around: "Callable[[], Query]" = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """Rows computed by the engine over scans.
 
@@ -160,6 +190,7 @@ class Query:
         compared: the parameters that are compared with stored columns, once for each of these.
         assigned: the parameters that become cells of columns, with these.
         computed: from parameters, the numbers that get one type with decimals.
+        early: the same with subqueries that are computed first; None where there are none.
     """
 
     sql: str
@@ -179,6 +210,7 @@ class Query:
     assigned: tuple[Parameter, ...] = ()
     computed: tuple[ComputedNumbers, ...] = ()
     scanned: ScannedRows | None = None
+    early: EarlyForm | None = None
 
     def is_cut_short(self, scanned: int, rows: int) -> bool:
         """Whether the scan must go further: its limit left out rows that the query needs.

@@ -11,7 +11,7 @@ Such a subquery depends on nothing around it, reads stored tables only, and is a
 whose other side is a stored column of a scan that serves this mention alone.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
@@ -22,7 +22,6 @@ from pykudu_sql.planner.bind.bound_query import BoundQuery, relation_of
 from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.functions.functions import is_volatile
 from pykudu_sql.planner.plan.query_plans import CodedColumn, EarlyForm, EarlySubquery, Query
-from pykudu_sql.planner.plan.value import ParameterKey
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.planner.pushdown.condition import conjuncts
 from pykudu_sql.planner.pushdown.dictionary_grouping import coded_groups
@@ -62,26 +61,29 @@ def mark_early_subqueries(
     """
     marks: list[EarlyMark] = []
     names = list(scans.values())
+    marked: set[int] = set()
     for select in bound.selects:
         where = select.node.args.get("where")
         for node in conjuncts(where.this if where else None):
             met = in_subquery(node, bound)
-            if met is None or met.target not in select.scope.relations:
+            if met is None or met.target[0] not in select.scope.relations:
                 continue
-            read = _read_alone(met.select, bound)
-            target = scans[met.target]
-            if read is None or target in {scans[each] for each in read} or names.count(target) > 1:
+            inside, target = all_nodes(met.select), scans[met.target[0]]
+            read = _read_alone(met.select, inside, bound)
+            if read is None or names.count(target) > 1 or id(met.select) in marked:
                 continue
+            marked.update(map(id, inside))
             name = f"{SCAN_PREFIX}early_{first_scan}_{len(marks)}"
             met.select.meta[_META] = name
             read_scans = frozenset(scans[each] for each in read)
-            marks.append(EarlyMark(name, read_scans, target, met.target_id))
+            marks.append(EarlyMark(name, read_scans, target, met.target[1]))
     return tuple(marks)
 
 
-def _read_alone(select: exp.Select, bound: BoundQuery) -> Sequence[TableReference] | None:
+def _read_alone(
+    select: exp.Select, nodes: Sequence[exp.Expr], bound: BoundQuery
+) -> Sequence[TableReference] | None:
     """The mentions of tables that a subquery reads; None if it is not to be computed first."""
-    nodes = all_nodes(select)
     if select.args.get("having") is None or any(map(is_volatile, nodes)):
         return None
     inside = set(map(id, nodes))
@@ -103,6 +105,8 @@ def early_form(query: Query, marks: Sequence[EarlyMark]) -> EarlyForm:
     `query`: whose residual tree has the notes of `mark_early_subqueries`; it stays as it is.
     """
     coded_columns = () if query.coded is None else query.coded.columns
+    if any(column.scan in mark.scans for mark in marks for column in coded_columns):
+        coded_columns = ()
     selects = {node.meta[_META]: node for node in _marked(query.residual)}
     subqueries = tuple(
         EarlySubquery(
@@ -120,17 +124,25 @@ def _around(query: Query, coded_columns: Sequence[CodedColumn]) -> Query:
     for node in list(_marked(tree)):
         source = exp.to_table(node.meta[_META], quoted=True)
         node.replace(exp.select(exp.column(VALUE, quoted=True)).from_(source))
-    coded = coded_groups(tree, coded_columns, len(query.parameters)) if coded_columns else None
-    return replace(query, sql=to_sql(tree), residual=tree, coded=coded, early=None)
+    places = _number_parameters(tree)
+    coded = coded_groups(tree, coded_columns, len(places)) if coded_columns else None
+    read = {table.name for table in nodes_of(tree, exp.Table)}
+    return replace(
+        query,
+        sql=to_sql(tree),
+        residual=tree,
+        scans=tuple(scan for scan in query.scans if scan.name in read),
+        parameters=tuple(query.parameters[place] for place in places),
+        met=tuple(query.met[place] for place in places),
+        coded=coded,
+        early=None,
+    )
 
 
 def _subquery(query: Query, mark: EarlyMark, select: exp.Select) -> Query:
     tree = select.copy()
-    numbers: dict[int, int] = {}
-    for node in nodes_of(tree, exp.Placeholder):
-        node.set("this", str(numbers.setdefault(int(node.name), len(numbers) + 1)))
+    places = _number_parameters(tree)
     read = {table.name for table in nodes_of(tree, exp.Table)}
-    places = [number - 1 for number in numbers]
     return Query(
         to_sql(tree),
         tree,
@@ -138,14 +150,20 @@ def _subquery(query: Query, mark: EarlyMark, select: exp.Select) -> Query:
         tuple(query.parameters[place] for place in places),
         (VALUE,),
         runtime_filters=tuple(
-            each
-            for each in query.runtime_filters
-            if {each.source, each.target} <= mark.scans
+            each for each in query.runtime_filters if {each.source, each.target} <= mark.scans
         ),
         lists=tuple(each for each in query.lists if each[0] in read),
         timestamp_parameters=query.timestamp_parameters,
         met=tuple(query.met[place] for place in places),
     )
+
+
+def _number_parameters(tree: exp.Expr) -> list[int]:
+    """Number the parameters of a part of a query anew; the places that they had in the whole."""
+    numbers: dict[int, int] = {}
+    for node in nodes_of(tree, exp.Placeholder):
+        node.set("this", str(numbers.setdefault(int(node.name), len(numbers) + 1)))
+    return [number - 1 for number in numbers]
 
 
 def _marked(tree: exp.Expr) -> Iterator[exp.Select]:

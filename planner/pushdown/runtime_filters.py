@@ -42,6 +42,19 @@ class _End:
     column: ColumnSchema
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class InSubquery:
+    """`column IN (SELECT column ..)`.
+
+    Attributes:
+        select: the subquery, without parentheses.
+        target: the mention whose column stands before IN, and the column's id.
+    """
+
+    select: exp.Select
+    target: tuple[TableReference, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Equality:
     """An equality by which the values of one mention of a table filter another mention.
@@ -87,6 +100,19 @@ def filter_sources(equalities: tuple[Equality, ...]) -> Mapping[TableReference, 
     return sources
 
 
+def in_subquery(node: exp.Expr, bound: BoundQuery) -> InSubquery | None:
+    """The subquery whose values may filter a mention, if a condition is nothing else than that."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if not isinstance(node, exp.In) or node.args.get("query") is None:
+        return None
+    select = _single_select(node.args["query"])
+    target, source = _end(node.this, bound), _only_column(select, bound)
+    if select is None or target is None or source is None or not _may_filter(source, target):
+        return None
+    return InSubquery(select, (target.reference, target.column.id))
+
+
 def runtime_filters(
     equalities: tuple[Equality, ...], scan_names: Mapping[TableReference, str]
 ) -> tuple[RuntimeFilter, ...]:
@@ -124,18 +150,24 @@ def _equalities(node: exp.Expr | None, bound: BoundQuery) -> Iterator[tuple[_End
                 yield left, right
                 yield right, left
         elif isinstance(part, exp.In) and part.args.get("query") is not None:
-            target, source = _end(part.this, bound), _only_column(part.args["query"], bound)
+            select = _single_select(part.args["query"])
+            target, source = _end(part.this, bound), _only_column(select, bound)
             if target is not None and source is not None:
                 yield source, target
 
 
-def _only_column(query: exp.Expr, bound: BoundQuery) -> _End | None:
-    """The stored column that a subquery gives, as it is."""
+def _single_select(query: exp.Expr) -> exp.Select | None:
+    """The SELECT that a subquery is without parentheses; None where it is more than one."""
     while isinstance(query, exp.Subquery | exp.Paren) and not query.args.get("with_"):
         query = query.this
-    if not isinstance(query, exp.Select) or len(query.expressions) != 1:
+    return query if isinstance(query, exp.Select) else None
+
+
+def _only_column(select: exp.Select | None, bound: BoundQuery) -> _End | None:
+    """The stored column that a SELECT gives, as it is."""
+    if select is None or len(select.expressions) != 1:
         return None
-    (shown,) = query.expressions
+    (shown,) = select.expressions
     return _end(shown.this if isinstance(shown, exp.Alias) else shown, bound)
 
 

@@ -11,6 +11,7 @@ from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.plan.query_plans import CodedColumn, Scan, ScannedRows
 from pykudu_sql.planner.plan.template import PredicateTemplate
 from pykudu_sql.planner.plan.value import ComputedNumbers, Parameter, ParameterKey, United
+from pykudu_sql.planner.pushdown.early_subqueries import EarlyMark
 from pykudu_sql.planner.pushdown.limit_pushdown import RowLimit
 from pykudu_sql.planner.pushdown.runtime_filters import Equality
 from pykudu_sql.planner.query.node_index import NodeIndex
@@ -37,6 +38,7 @@ class LogicalQuery:
         types: of its expressions; None before somebody may ask for them.
         scans: of the tables, in the order of their names.
         scan_names: the scan of each mention.
+        early: the subqueries that may be computed first.
         group_keys: the text columns that groups may be made of by their codes.
         lists: the relations of long IN lists, by name.
         compared: the parameters that stand beside stored columns, with these.
@@ -58,6 +60,7 @@ class LogicalQuery:
     types: ExpressionTypes | None = None
     scans: tuple[Scan, ...] = ()
     scan_names: Mapping[TableReference, str] = field(default_factory=dict)
+    early: tuple[EarlyMark, ...] = ()
     group_keys: tuple[CodedColumn, ...] = ()
     lists: tuple[tuple[str, pa.Table], ...] = ()
     compared: tuple[Parameter, ...] = ()

@@ -18,6 +18,7 @@ from pykudu_sql.planner.functions.rules import IS_RULED, apply_rules
 from pykudu_sql.planner.functions.session_functions import SESSION_KINDS
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.pushdown.dictionary_grouping import mark_group_keys
+from pykudu_sql.planner.pushdown.early_subqueries import mark_early_subqueries
 from pykudu_sql.planner.pushdown.limit_pushdown import row_limit, summaries
 from pykudu_sql.planner.pushdown.pushdown import push_down
 from pykudu_sql.planner.pushdown.runtime_filters import join_equalities
@@ -142,6 +143,11 @@ def _engine_form(node: exp.Expr) -> exp.Expr:
     return bound_values(apply_rules(node))
 
 
+def _choose_early_subqueries(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
+    early = mark_early_subqueries(query.bound, query.scan_names, query.first_scan)
+    return replace(query, early=early) if early else query
+
+
 def _choose_group_codes(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     return replace(query, group_keys=mark_group_keys(query.bound, query.scan_names))
 
@@ -210,6 +216,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("derive_types", _derive_types),
     Pass("plan_scans", plan_scans),
     Pass("qualify_columns", qualify_columns),
+    Pass("choose_early_subqueries", _choose_early_subqueries, (exp.Having,)),
     Pass("choose_group_codes", _choose_group_codes, (exp.Group,)),
     Pass("name_long_lists", _name_long_lists, (exp.In,)),
     Pass("fold_names", _fold_names),

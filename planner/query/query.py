@@ -4,6 +4,7 @@ Binds the query, runs the passes over it, and prints what is left of the stateme
 dialect over the scans' names.
 """
 
+from dataclasses import replace
 from functools import partial
 
 from sqlglot import exp
@@ -16,6 +17,7 @@ from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import KeyLookup, Query
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.planner.pushdown.dictionary_grouping import coded_groups
+from pykudu_sql.planner.pushdown.early_subqueries import early_form
 from pykudu_sql.planner.pushdown.key_access import GeneralPlan, key_lookup
 from pykudu_sql.planner.pushdown.runtime_filters import runtime_filters
 from pykudu_sql.planner.query.logical_query import LogicalQuery
@@ -82,7 +84,7 @@ def _physical(query: LogicalQuery) -> Query:
     sql = to_sql(query.tree)
     keys, parameters = query.group_keys, query.parameters
     coded = coded_groups(query.tree, keys, len(parameters)) if keys else None
-    return Query(
+    plan = Query(
         sql,
         query.tree,
         query.scans,
@@ -101,3 +103,4 @@ def _physical(query: LogicalQuery) -> Query:
         query.computed,
         query.scanned,
     )
+    return replace(plan, early=early_form(plan, query.early)) if query.early else plan

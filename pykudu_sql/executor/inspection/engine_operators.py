@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from pykudu_sql.engine.operators import Operator
 from pykudu_sql.engine.query_engine import Relation
-from pykudu_sql.executor.reading.queries import engine_request
+from pykudu_sql.executor.reading.engine_runs import engine_request
 from pykudu_sql.executor.reading.scans import StreamedScan, pruned_scan, relation_of
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.frame_table import is_stored

@@ -5,13 +5,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-import pyarrow as pa
-
 from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.inspection.engine_operators import planned_operators, shown
+from pykudu_sql.executor.reading.early_subqueries import read_for
 from pykudu_sql.executor.reading.engine_choice import Embedded, EngineChoice, OnSpark
-from pykudu_sql.executor.reading.join_scans import ScanReport, relations_of
-from pykudu_sql.executor.reading.queries import engine_request, run_engine
+from pykudu_sql.executor.reading.engine_runs import engine_request, run_engine
+from pykudu_sql.executor.reading.join_scans import ScanReport
 from pykudu_sql.executor.reading.scans import rows_at_hand
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.explain.explain import EngineFacts, ExplainFacts, ScanFacts, explain
@@ -182,22 +181,19 @@ def _measure(
     """
     transaction = state.transactions.reading()
     reports: dict[str, ScanReport] = {}
-    relations = relations_of(state, query, parameters, transaction, reports)
-    rows, operators = run_query(state, query, relations, parameters)
+    form, relations = read_for(state, query, parameters, transaction, reports)
+    rows, operators = run_query(state, form, relations, parameters)
     if query.is_cut_short(rows_at_hand(relations), rows):
         return _measure(state, query.unlimited(), parameters, estimates, run_query)
-    facts = {
-        name: _measured(estimates[name], relation, reports[name])
-        for name, relation in relations.items()
-    }
+    facts = {name: _measured(estimates[name], report) for name, report in reports.items()}
     return query, rows, facts, operators
 
 
-def _measured(before: ScanFacts, relation: Relation, report: ScanReport) -> ScanFacts:
+def _measured(before: ScanFacts, report: ScanReport) -> ScanFacts:
     """What became of a scan. A stream is read while the engine works, so it has no time."""
     after = replace(before, stats=report.stats, filtered_by=report.filtered_by)
-    if isinstance(relation, pa.Table):
-        return replace(after, rows=relation.num_rows, seconds=report.seconds)
+    if report.rows is not None:
+        return replace(after, rows=report.rows, seconds=report.seconds)
     return replace(after, rows=report.stats.rows_returned)
 
 

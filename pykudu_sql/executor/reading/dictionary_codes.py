@@ -25,6 +25,7 @@ from pykudu_sql.storage.common.types import compute as pc
 LEAST_ROWS = 50_000
 MOST_WORDS = 4096
 _ENCODED_ROWS = 64 * 1024
+_SAMPLE_ROWS = MOST_WORDS + 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +89,17 @@ def _words(relation: Relation, name: str) -> pa.Array | None:
         return None
     dictionaries = []
     for piece in relation.column(name).chunks:
-        if not pa.types.is_dictionary(piece.type) and len(piece) > _ENCODED_ROWS:
-            return None
         is_encoded = pa.types.is_dictionary(piece.type)
+        if not is_encoded and (len(piece) > _ENCODED_ROWS or _has_many_words(piece)):
+            return None
         dictionaries.append(piece.dictionary if is_encoded else pc.unique(piece))
     words = pc.unique(pa.chunked_array(dictionaries, pa.string())).drop_null()
     return None if len(words) > MOST_WORDS else words
+
+
+def _has_many_words(texts: pa.Array) -> bool:
+    """Whether the first texts alone are too many words; looking at all takes as long as a join."""
+    return len(texts) > _SAMPLE_ROWS and len(pc.unique(texts.slice(0, _SAMPLE_ROWS))) > MOST_WORDS
 
 
 def _with_codes(relation: Relation, codings: Sequence[Coding]) -> Relation:

@@ -17,7 +17,7 @@ An order of scans is only a matter of speed; each filter alone is sound (see
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,7 +30,6 @@ from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.comparison import conjunction
 from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.plan.plan import Query, Scan
-from pykudu_sql.planner.plan.query_plans import RuntimeFilter
 from pykudu_sql.planner.plan.template import bind_predicate
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.storage.catalog.system_catalog import is_system
@@ -60,12 +59,31 @@ class ScanReport:
     Attributes:
         stats: what it read and what it left unread.
         seconds: it took; of a stream, until it could begin.
+        rows: that came out; None of a stream, which is read while the engine works.
         filtered_by: the tables whose rows narrowed it.
     """
 
     stats: ScanStats
     seconds: float = 0.0
+    rows: int | None = None
     filtered_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GivenValues:
+    """The values of a subquery that was computed first, and the scan that they narrow.
+
+    Attributes:
+        name: of the relation that the query reads.
+        rows: of one column.
+        target: name of the scan.
+        target_id: the column that meets the values.
+    """
+
+    name: str
+    rows: pa.Table
+    target: str
+    target_id: int
 
 
 @dataclass(slots=True)
@@ -91,6 +109,7 @@ def relations_of(
     parameters: ParameterValues,
     transaction: Transaction,
     reports: dict[str, ScanReport] | None = None,
+    given: Sequence[GivenValues] = (),
 ) -> dict[str, Relation]:
     """The rows of all scans of a query, by the scans' names.
 
@@ -98,6 +117,7 @@ def relations_of(
         query: whose scans are read.
         transaction: what they see.
         reports: filled with what became of each scan.
+        given: what the query reads beside its scans.
 
     Raises QueryCancelledError: the session was interrupted; Error: see `check_parameter_values` and
     `relation_of`.
@@ -107,10 +127,13 @@ def relations_of(
         scan.name: _Pending(scan, bind_predicate(scan.predicate, parameters))
         for scan in query.scans
     }
-    if len(pending) > 1:
+    if len(pending) > 1 or given:
         for waiting in pending.values():
             waiting.rows = waiting.all_rows = _rows_to_read(waiting, transaction)
     relations: dict[str, Relation] = dict(query.lists)
+    for each in given:
+        relations[each.name] = each.rows
+        _narrow(each, pending[each.target])
     budget = state.store.budget
     left = min(state.settings.scan_memory_bytes, budget.free)
     while pending:
@@ -125,6 +148,7 @@ def relations_of(
         relations[name] = relation
         if report is not None:
             report.seconds = time.perf_counter() - started
+            report.rows = relation.num_rows if isinstance(relation, pa.Table) else None
         if not isinstance(relation, pa.Table):
             continue
         left = max(0, left - relation.nbytes)
@@ -133,7 +157,8 @@ def relations_of(
         for other in covered:
             relations[other.scan.name] = relation.select(_names(other.scan))
             if reports is not None:
-                reports.setdefault(other.scan.name, ScanReport(ScanStats()))
+                shared = reports.setdefault(other.scan.name, ScanReport(ScanStats()))
+                shared.rows = relation.num_rows
             del pending[other.scan.name]
         for read in (waiting, *covered):
             filtered = _apply_runtime_filters(query, read, relation, pending)
@@ -176,6 +201,16 @@ def _order(waiting: _Pending) -> tuple[float, int]:
     return rows, -len(waiting.scan.column_ids)
 
 
+def _narrow(given: GivenValues, target: _Pending) -> None:
+    """Filter a scan by the values of a subquery."""
+    values = given.rows.column(0)
+    predicate = _in_list(values, target.rows, target, given.target_id) or _integer_set(
+        values, target.rows, target, given.target_id, {}, given.target_id
+    )
+    if predicate is not None:
+        _add(predicate, target)
+
+
 def _apply_runtime_filters(
     query: Query, source: _Pending, rows: pa.Table, pending: Mapping[str, _Pending]
 ) -> list[str]:
@@ -186,68 +221,80 @@ def _apply_runtime_filters(
         target = pending.get(join.target)
         if join.source != source.scan.name or target is None:
             continue
-        predicate = _in_list(join, source, rows, target) or _integer_set(
-            join, source, rows, target, sets
+        values = rows.column(source.scan.table.schema.by_id[join.source_id].name)
+        predicate = _in_list(values, source.all_rows, target, join.target_id) or _integer_set(
+            values, source.all_rows, target, join.target_id, sets, join.source_id
         )
         if predicate is None:
             continue
-        target.predicate = (
-            predicate if target.predicate is None else conjunction((target.predicate, predicate))
-        )
-        count = len(predicate.values) if isinstance(predicate, InList) else len(predicate.members)
-        target.rows = min(target.rows, max(count, target.rows // _KEPT_SHARE))
+        _add(predicate, target)
         filtered.append(join.target)
     return filtered
 
 
+def _add(predicate: InList | Among, target: _Pending) -> None:
+    own = target.predicate
+    target.predicate = predicate if own is None else conjunction((own, predicate))
+    count = len(predicate.values) if isinstance(predicate, InList) else len(predicate.members)
+    target.rows = min(target.rows, max(count, target.rows // _KEPT_SHARE))
+
+
 def _in_list(
-    join: RuntimeFilter, source: _Pending, rows: pa.Table, target: _Pending
+    column: pa.ChunkedArray, all_rows: int, target: _Pending, target_id: int
 ) -> InList | None:
-    """The values as an IN list; None if they are too many or would leave out too little."""
+    """The values as an IN list; None if they are too many or would leave out too little.
+
+    `all_rows`: of which the values are those that were kept.
+    """
     if target.rows < _LEAST_ROWS:
         return None
-    selective = rows.num_rows * _KEPT_SHARE <= source.all_rows
+    selective = len(column) * _KEPT_SHARE <= all_rows
     schema = target.scan.table.schema
-    leads = schema.key_ids[0] == join.target_id
-    if not selective and not (leads and rows.num_rows * _LOOKUP_SHARE <= target.rows):
+    leads = schema.key_ids[0] == target_id
+    if not selective and not (leads and len(column) * _LOOKUP_SHARE <= target.rows):
         return None
-    name = source.scan.table.schema.by_id[join.source_id].name
-    column = _without_dictionary(rows.column(name))
+    words = _without_dictionary(column)
     # Where the first rows are too many values already, the others need not be looked at.
-    if len(column) > _SAMPLE_ROWS and len(pc.unique(column.slice(0, _SAMPLE_ROWS))) > MAX_VALUES:
+    if len(words) > _SAMPLE_ROWS and len(pc.unique(words.slice(0, _SAMPLE_ROWS))) > MAX_VALUES:
         return None
-    distinct = pc.unique(column).drop_null()
+    distinct = pc.unique(words).drop_null()
     if len(distinct) > MAX_VALUES or len(distinct) * _KEPT_SHARE > target.rows:
         return None
-    return InList(join.target_id, _cells(schema.by_id[join.target_id], distinct))
+    return InList(target_id, _cells(schema.by_id[target_id], distinct))
 
 
 def _integer_set(
-    join: RuntimeFilter,
-    source: _Pending,
-    rows: pa.Table,
+    column: pa.ChunkedArray,
+    all_rows: int,
     target: _Pending,
+    target_id: int,
     sets: dict[tuple[int, int], IntegerSet | None],
+    source_id: int,
 ) -> Among | None:
     """Integers as a set; None if they lie too far apart or would leave out too little.
 
-    `sets`: those made of the rows so far, by column and most flags. Scans of a self-join share one,
-    by which it is seen that they read the same rows.
+    Args:
+        column: the values.
+        all_rows: of which they are those that were kept.
+        target: the scan.
+        target_id: its column that meets them.
+        sets: those made of the rows so far, by column and most flags. Scans of a self-join share
+            one, by which it is seen that they read the same rows.
+        source_id: the column there.
     """
-    if target.rows < LEAST_LOOKED_UP or rows.num_rows * _SET_SHARE > source.all_rows:
+    if target.rows < LEAST_LOOKED_UP or len(column) * _SET_SHARE > all_rows:
         return None
-    column = rows.column(source.scan.table.schema.by_id[join.source_id].name)
     if not pa.types.is_integer(column.type):
         return None
     most_flags = _FLAGS_PER_ROW * target.rows
-    key = join.source_id, most_flags
+    key = source_id, most_flags
     if key not in sets:
         integers = combine(column.cast(pa.int64())).drop_null().to_numpy(zero_copy_only=False)
         sets[key] = IntegerSet.of(integers, most_flags)
     members = sets[key]
     if members is None or len(members) * 2 > target.rows:
         return None
-    return Among(join.target_id, members)
+    return Among(target_id, members)
 
 
 def _without_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -1,20 +1,16 @@
 """SELECT: what the engine makes of scans, and the rows that need no engine."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import Any
 
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.error_boundary import ErrorBoundary
-from pykudu_sql.executor.reading.dictionary_codes import coded_relations
-from pykudu_sql.executor.reading.frame_scan import FrameScan
-from pykudu_sql.executor.reading.join_scans import relations_of
-from pykudu_sql.executor.reading.query_parameters import parameter_values
+from pykudu_sql.executor.reading.early_subqueries import read_for
+from pykudu_sql.executor.reading.engine_runs import engine_request, failures_of, run_engine
 from pykudu_sql.executor.reading.scanned_rows import result_types, scanned_rows
 from pykudu_sql.executor.reading.scans import StreamedScan, rows_at_hand
 from pykudu_sql.executor.session_state import SessionState
@@ -24,7 +20,6 @@ from pykudu_sql.results.result import Outcome, RowResult, TableResult, header
 from pykudu_sql.settings import EMBEDDED
 from pykudu_sql.storage.common.types.cells import from_cell
 from pykudu_sql.storage.common.types.types import DataType, Kind
-from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 NO_RELATIONS: Mapping[str, Relation] = {}
@@ -62,7 +57,7 @@ def _computed_rows(
     must be known how many there are, and where a later statement of the transaction could change
     what is still to be read.
     """
-    relations = relations_of(state, query, parameters, transaction)
+    query, relations = read_for(state, query, parameters, transaction)
     most = inf if _reads_own_writes(relations) else state.settings.result_memory_bytes
     stream = _engine_stream(state, query, relations, parameters, most)
     if not stream.is_all:
@@ -87,7 +82,7 @@ def query_stream(
     The transaction writes nothing that the query may read until the last row is there. `most`:
     bytes of the first batches. Raises Error: see `compute`.
     """
-    relations = relations_of(state, query, parameters, transaction)
+    query, relations = read_for(state, query, parameters, transaction)
     stream = _engine_stream(state, query, relations, parameters, most)
     rows = sum(batch.num_rows for batch in stream.batches)
     if stream.is_all and query.is_cut_short(rows_at_hand(relations), rows):
@@ -107,7 +102,7 @@ def _engine_stream(
         most = inf
     state.checkpoint()
     counter = state.counter("computing")
-    with _failures_of(relations):
+    with failures_of(relations):
         request = engine_request(query, relations, parameters)
         stream = state.engine.stream(*request, most, counter)
     may_go_on = state.cancellation.reading()
@@ -129,7 +124,7 @@ def _next(
     for relation in relations.values():
         if isinstance(relation, StreamedScan):
             relation.serve_running()
-    with error_boundary, _failures_of(relations):
+    with error_boundary, failures_of(relations):
         return stream.read()
 
 
@@ -190,7 +185,8 @@ def compute(
     QueryCancelledError: the session was interrupted; InterfaceError: a parameter has no value;
     DataError, ProgrammingError: an expression failed.
     """
-    relations = {**extra, **relations_of(state, query, parameters, transaction)}
+    query, scanned = read_for(state, query, parameters, transaction)
+    relations = {**extra, **scanned}
     return _compute(state, query, parameters, transaction, relations, extra)
 
 
@@ -207,40 +203,3 @@ def _compute(
     if query.is_cut_short(rows_at_hand(relations), result.table.num_rows):
         return compute(state, query.unlimited(), parameters, transaction, extra)
     return result
-
-
-def run_engine(
-    state: SessionState,
-    query: Query,
-    relations: Mapping[str, Relation],
-    parameters: ParameterValues,
-) -> EngineResult:
-    """What the engine makes of the relations; raises as `compute` does."""
-    request = engine_request(query, relations, parameters)
-    with _failures_of(relations):
-        result = state.engine.execute(*request)
-    state.store.budget.hold(result.table, result.table.nbytes)
-    return result
-
-
-def engine_request(
-    query: Query, relations: Mapping[str, Relation], parameters: ParameterValues
-) -> tuple[str, Mapping[str, Relation], Sequence[Any]]:
-    """The arguments of an engine for a query: SQL, relations and values."""
-    values = parameter_values(query, parameters)
-    coded = None if query.coded is None else coded_relations(query.coded, relations)
-    if query.coded is not None and coded is not None:
-        return coded.sql, coded.relations, [*values, *coded.words]
-    return query.sql, relations, values
-
-
-@contextmanager
-def _failures_of(relations: Mapping[str, Relation]) -> Iterator[None]:
-    """What ended a scan is raised in place of what the engine makes of it."""
-    try:
-        yield
-    except Error as error:
-        for relation in relations.values():
-            if isinstance(relation, StreamedScan | FrameScan) and relation.failure is not None:
-                raise relation.failure from error
-        raise

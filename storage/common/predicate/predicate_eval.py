@@ -195,11 +195,18 @@ def _is_in(stored: npt.NDArray[Any], members: InList, column_type: DataType) -> 
     near = len(inside) and int(inside[-1]) - int(inside[0]) < _TABLE_SHARE * len(stored)
     if stored.dtype.kind == "i" and near and members.members is not None:
         return members.members.contains(stored)
+    if len(inside) > 0 and len(stored) <= _SEARCHED_ROWS:
+        ascending = inside.astype(stored.dtype)
+        slots = np.minimum(ascending.searchsorted(stored), len(ascending) - 1)
+        searched: Mask = ascending[slots] == stored
+        return searched
     return np.isin(stored, inside.astype(stored.dtype))
 
 
 # Flags of a set for each row that is looked up: to make them is not to take longer than that.
 _TABLE_SHARE = 16
+# As many are searched one by one; NumPy's way for many has 50 us of calls before it begins.
+_SEARCHED_ROWS = 4096
 
 _NUMPY_KERNELS: Mapping[Op, Callable[[Any, Any], Any]] = {
     Op.EQ: np.equal,

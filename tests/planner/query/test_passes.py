@@ -64,6 +64,11 @@ STATEMENTS: dict[str, list[str]] = {
         'select "default".t.a from "default".t where "default".t.b = 1',
         "select a from t",
     ],
+    "choose_early_subqueries": [
+        "select a from t where id in (select t_id from u group by t_id having count(*) > 3)",
+        "select a from t where id in (select t_id from u where t_id > 3)",
+        "select t_id from u group by t_id having count(*) > 3",
+    ],
     "choose_group_codes": [
         "select s, count(*) from t group by s order by s",
         "select a, count(*) from t group by a",

@@ -8,7 +8,7 @@ import pytest
 import pykudu_sql
 from pykudu_sql import Connection
 from pykudu_sql.engine.query_engine import Relation
-from pykudu_sql.executor.reading import coded_stream, dictionary_codes, queries
+from pykudu_sql.executor.reading import coded_stream, dictionary_codes, engine_runs
 from pykudu_sql.executor.reading.coded_stream import CodedStream, Coding
 from pykudu_sql.executor.reading.dictionary_codes import CodedRelations
 from pykudu_sql.executor.reading.scans import StreamedScan
@@ -152,14 +152,14 @@ def test_several_keys_have_one_code_where_their_combinations_are_few(
     sql = "SELECT size, upper(colour), count(*) FROM t GROUP BY colour, 1 ORDER BY 2, 1"
     expected = connection.execute(sql).fetchall()
     asked: list[str] = []
-    request = queries.coded_relations
+    request = engine_runs.coded_relations
 
     def note(coded: CodedGroups, relations: Mapping[str, Relation]) -> CodedRelations | None:
         made = request(coded, relations)
         asked.append("" if made is None else made.sql)
         return made
 
-    monkeypatch.setattr(queries, "coded_relations", note)
+    monkeypatch.setattr(engine_runs, "coded_relations", note)
     monkeypatch.setattr(dictionary_codes, "LEAST_ROWS", 0)
     monkeypatch.setattr(coded_stream, "_MOST_COMBINATIONS", most)
     assert connection.execute(sql).fetchall() == expected

@@ -1,0 +1,64 @@
+"""What is read for a query: subqueries that are computed first, then the scans that they narrow.
+
+See `planner.pushdown.early_subqueries`. A subquery is computed first where it can narrow a scan of
+many rows; its values are a relation of the query around it. Others are left to the engine.
+"""
+
+from pykudu_sql.engine.query_engine import Relation
+from pykudu_sql.executor.reading.engine_runs import run_engine
+from pykudu_sql.executor.reading.join_scans import (
+    LEAST_LOOKED_UP,
+    GivenValues,
+    ScanReport,
+    relations_of,
+)
+from pykudu_sql.executor.reading.scans import pruned_scan
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.plan.plan import Query
+from pykudu_sql.planner.plan.query_plans import EarlySubquery
+from pykudu_sql.planner.plan.template import bind_predicate
+from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.storage.transaction.transaction import Transaction
+
+
+def read_for(
+    state: SessionState,
+    query: Query,
+    parameters: ParameterValues,
+    transaction: Transaction,
+    reports: dict[str, ScanReport] | None = None,
+) -> tuple[Query, dict[str, Relation]]:
+    """The form of a query that is computed, and the relations that it reads.
+
+    Args:
+        query: whose scans are read.
+        transaction: what they see.
+        reports: filled with what became of each scan.
+
+    Raises Error: see `relations_of` and `queries.compute`.
+    """
+    early = query.early
+    if early is None or not any(
+        _narrows_many(query, each, parameters, transaction) for each in early.subqueries
+    ):
+        return query, relations_of(state, query, parameters, transaction, reports)
+    given: list[GivenValues] = []
+    for subquery in early.subqueries:
+        inner = subquery.query
+        relations = relations_of(state, inner, parameters, transaction, reports)
+        rows = run_engine(state, inner, relations, parameters).table
+        rows = rows.rename_columns(list(inner.names))
+        given.append(GivenValues(subquery.name, rows, subquery.target, subquery.target_id))
+    around = early.around()
+    return around, relations_of(state, around, parameters, transaction, reports, given)
+
+
+def _narrows_many(
+    query: Query,
+    subquery: EarlySubquery,
+    parameters: ParameterValues,
+    transaction: Transaction,
+) -> bool:
+    scan = next(each for each in query.scans if each.name == subquery.target)
+    predicate = bind_predicate(scan.predicate, parameters)
+    return pruned_scan(scan, predicate, transaction).row_count >= LEAST_LOOKED_UP

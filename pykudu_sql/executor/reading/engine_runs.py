@@ -1,0 +1,52 @@
+"""One run of the engine over the relations of a query."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from pykudu_sql.engine.query_engine import EngineResult, Relation
+from pykudu_sql.executor.reading.dictionary_codes import coded_relations
+from pykudu_sql.executor.reading.frame_scan import FrameScan
+from pykudu_sql.executor.reading.query_parameters import parameter_values
+from pykudu_sql.executor.reading.scans import StreamedScan
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.plan.plan import Query
+from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.storage.errors import Error
+
+
+def run_engine(
+    state: SessionState,
+    query: Query,
+    relations: Mapping[str, Relation],
+    parameters: ParameterValues,
+) -> EngineResult:
+    """What the engine makes of the relations; raises as `queries.compute` does."""
+    request = engine_request(query, relations, parameters)
+    with failures_of(relations):
+        result = state.engine.execute(*request)
+    state.store.budget.hold(result.table, result.table.nbytes)
+    return result
+
+
+def engine_request(
+    query: Query, relations: Mapping[str, Relation], parameters: ParameterValues
+) -> tuple[str, Mapping[str, Relation], Sequence[Any]]:
+    """The arguments of an engine for a query: SQL, relations and values."""
+    values = parameter_values(query, parameters)
+    coded = None if query.coded is None else coded_relations(query.coded, relations)
+    if query.coded is not None and coded is not None:
+        return coded.sql, coded.relations, [*values, *coded.words]
+    return query.sql, relations, values
+
+
+@contextmanager
+def failures_of(relations: Mapping[str, Relation]) -> Iterator[None]:
+    """What ended a scan is raised in place of what the engine makes of it."""
+    try:
+        yield
+    except Error as error:
+        for relation in relations.values():
+            if isinstance(relation, StreamedScan | FrameScan) and relation.failure is not None:
+                raise relation.failure from error
+        raise

@@ -1,0 +1,93 @@
+"""Subqueries that are computed first give the answers that the engine would give for the whole."""
+
+import json
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+
+import pykudu_sql
+from pykudu_sql import Connection
+from pykudu_sql.executor.reading import early_subqueries, join_scans
+
+ROWS = 6_000
+HAVING = "SELECT order_id FROM lines GROUP BY order_id HAVING sum(amount) > {}"
+
+
+@pytest.fixture(scope="module")
+def filled() -> Iterator[Connection]:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute("CREATE TABLE orders (id BIGINT PRIMARY KEY, word STRING, n INT)")
+        connection.execute(
+            "CREATE TABLE lines (id BIGINT PRIMARY KEY, order_id BIGINT, amount INT)"
+        )
+        numbers = range(ROWS)
+        orders = {
+            "id": pa.array(numbers, pa.int64()),
+            "word": [f"w{n % 5}" for n in numbers],
+            "n": pa.array([n % 7 for n in numbers], pa.int32()),
+        }
+        lines = {
+            "id": pa.array(range(2 * ROWS), pa.int64()),
+            "order_id": pa.array([n // 2 if n % 11 else None for n in range(2 * ROWS)], pa.int64()),
+            "amount": pa.array([n % 100 for n in range(2 * ROWS)], pa.int32()),
+        }
+        connection.append("orders", pa.table(orders))
+        connection.append("lines", pa.table(lines))
+        yield connection
+
+
+@pytest.fixture
+def connection(filled: Connection, monkeypatch: pytest.MonkeyPatch) -> Connection:
+    monkeypatch.setattr(early_subqueries, "LEAST_LOOKED_UP", 100)
+    monkeypatch.setattr(join_scans, "LEAST_LOOKED_UP", 100)
+    return filled
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT id FROM orders WHERE id IN ({few})",
+        "SELECT id FROM orders WHERE id IN ({many})",
+        "SELECT id FROM orders WHERE id IN ({none})",
+        "SELECT word, count(*), sum(n) FROM orders WHERE id IN ({few}) GROUP BY word",
+        "SELECT o.id, l.id FROM orders o, lines l WHERE o.id IN ({few}) AND o.id = l.order_id",
+        "SELECT o.id, l.id FROM orders o LEFT JOIN lines l ON o.id = l.order_id + 1 "
+        "WHERE o.id IN ({few}) AND o.id IN (SELECT order_id FROM lines GROUP BY order_id "
+        "HAVING count(*) = 2)",
+        "SELECT count(*) FROM (SELECT id FROM orders WHERE id IN ({few}) AND n > 3) AS q",
+    ],
+)
+def test_the_answer_is_that_of_the_whole(connection: Connection, sql: str) -> None:
+    parts = {"few": HAVING.format(194), "many": HAVING.format(20), "none": HAVING.format(9999)}
+    early = connection.execute(sql.format(**parts)).fetchall()
+    # What is not a column as it is is left to the engine.
+    computed = {k: v.replace("SELECT order_id", "SELECT order_id + 0") for k, v in parts.items()}
+    assert sorted(early) == sorted(connection.execute(sql.format(**computed)).fetchall())
+
+
+def test_parameters_mean_the_same_within_and_around(connection: Connection) -> None:
+    sql = f"SELECT id, ? FROM orders WHERE n < ? AND id IN ({HAVING.format('?')}) ORDER BY id"
+    given = connection.execute(sql, ("x", 5, 194)).fetchall()
+    written = f"SELECT id, 'x' FROM orders WHERE n < 5 AND id + 0 IN ({HAVING.format(194)})"
+    assert given
+    assert given == sorted(connection.execute(written).fetchall())
+
+
+def test_values_narrow_the_scan_around(connection: Connection) -> None:
+    sql = f"SELECT id FROM orders WHERE id IN ({HAVING.format(194)})"
+    ((text,),) = connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}").fetchall()
+    scans = {scan["table"]: scan for scan in json.loads(text)["scans"]}
+    assert scans["orders"]["rows"] < 400
+    assert scans["lines"]["rows"] == 2 * ROWS
+    assert "computed first" in str(connection.execute(f"EXPLAIN {sql}").fetchall())
+
+
+def test_a_transaction_sees_its_own_rows_in_both(connection: Connection) -> None:
+    sql = f"SELECT count(*) FROM orders WHERE id IN ({HAVING.format(10_000)})"
+    connection.execute("BEGIN")
+    connection.execute("UPDATE lines SET amount = 20000 WHERE order_id = 78")
+    assert connection.execute(sql).fetchall() == [(1,)]
+    connection.execute("DELETE FROM orders WHERE id = 78")
+    assert connection.execute(sql).fetchall() == [(0,)]
+    connection.rollback()
