@@ -56,6 +56,7 @@ LINEITEM = BenchTable(
     },
     key=("l_orderkey", "l_linenumber"),
     buckets=4,
+    hashed=1,
 )
 
 USERS = BenchTable(
