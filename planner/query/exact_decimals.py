@@ -28,7 +28,6 @@ from pykudu_sql.planner.functions.decimal_values import (
 )
 from pykudu_sql.planner.parse.dialect import display
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.query.quick_comparisons import quick_form
 from pykudu_sql.planner.tree_nodes import all_nodes
 from pykudu_sql.planner.types.engine_types import (
     cast_in_place,
@@ -39,6 +38,7 @@ from pykudu_sql.planner.types.engine_types import (
 )
 from pykudu_sql.planner.types.expression_types import ExpressionTypes, holds_decimals
 from pykudu_sql.planner.types.literal_types import number
+from pykudu_sql.planner.types.quick_comparisons import quick_form
 from pykudu_sql.storage.common.types.types import DataType, Kind
 
 MEETS = "pykudu_meets"  # in the meta of a parameter: the type of what it is compared with
