@@ -44,6 +44,7 @@ from pykudu_sql.planner.functions.query_forms import (
     name_columns,
     select_from_item,
     swap_right_semi_join,
+    without_lateral,
     without_parentheses,
 )
 from pykudu_sql.planner.parse.source_spans import node_span
@@ -197,6 +198,8 @@ class FromClauses:
                 relation = self._derived(node, node, scope, ctes)
             case exp.Lateral(this=exp.Subquery() as inner):
                 relation = self._derived(node, inner, scope, ctes)
+            case exp.Lateral(this=exp.Unnest() | exp.Func()) if not node.args.get("view"):
+                return self._item(without_lateral(node), scope, ctes)
             case _:
                 raise NotSupportedError(
                     "this kind of table expression is not supported", span=node_span(node)

@@ -59,6 +59,16 @@ def is_from_item(node: exp.Expr) -> bool:
     return isinstance(node, exp.Table | exp.Unnest | exp.Subquery)
 
 
+def without_lateral(node: exp.Lateral) -> exp.Expr:
+    """`LATERAL f(..)` as `f(..)`, in place: a function sees what stands before it anyway."""
+    inner: exp.Expr = node.this
+    item = inner if isinstance(inner, exp.Unnest) else exp.Table(this=inner)
+    for key in ("alias", "joins", "ordinality"):
+        if node.args.get(key):
+            item.set(key, node.args[key])
+    return node.replace(item)
+
+
 def select_from_item(node: exp.Subquery) -> None:
     """`(a JOIN b ..) AS c` as `(SELECT * FROM a JOIN b ..) AS c`, in place."""
     node.set("this", exp.Select(expressions=[exp.Star()], from_=exp.From(this=node.this)))

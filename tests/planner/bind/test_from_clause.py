@@ -37,6 +37,8 @@ def outermost(query: BoundQuery) -> Scope:
         ("range(3)", ["range"]),
         ("unnest([1]) as n(i)", ["n"]),
         ("t, lateral (select t.a) as l", ["t", "l"]),
+        ("t, lateral unnest([t.a]) as l(x)", ["t", "l"]),
+        ("t left join lateral range(t.a) as l on true", ["t", "l"]),
         ("changes(t, 0)", ["changes"]),
         ("t semi join u on t.id = u.id", ["t"]),
     ],
