@@ -263,21 +263,21 @@ def settings_of(values: Mapping[str, object]) -> tuple[DatabaseSettings, Session
         target = database if setting.scope is SettingScope.DATABASE else session
         if value is not None:
             target[setting.name] = setting.checked(value)
-    chosen = _within_limit(database)
-    return chosen, replace(session_defaults(chosen), **session)
+    settings = _within_limit(database)
+    return settings, replace(session_defaults(settings), **session)
 
 
 def _within_limit(values: Mapping[str, Any]) -> DatabaseSettings:
     """The settings of a database; what is not given has its share of `memory_limit`."""
-    chosen = DatabaseSettings(**values)
+    settings = DatabaseSettings(**values)
     shares = shares_of(
-        chosen.memory_limit or usable_memory(),
+        settings.memory_limit or usable_memory(),
         values.get("block_cache_bytes"),
         values.get("write_memory_bytes"),
-        chosen.engine_memory_bytes or None,
+        settings.engine_memory_bytes or None,
     )
     return replace(
-        chosen,
+        settings,
         block_cache_bytes=shares.block_cache,
         write_memory_bytes=shares.memstores,
         flush_bytes=values.get("flush_bytes", min(_MOST_UNFLUSHED, shares.memstores // 2)),

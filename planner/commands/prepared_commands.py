@@ -104,12 +104,12 @@ def execute(tokens: TokenStream, context: PlanContext) -> Plan:
         raise _unknown(name, place.span, context.prepared)
     arguments = _arguments(tokens)
     tokens.expect_end()
-    given = _by_key(name, statement, arguments, place.span)
+    by_key = _by_key(name, statement, arguments, place.span)
     types = dict(zip(statement.keys, statement.types, strict=False))
     questions = count()
     values = [
-        (key, _value(given[key], types.get(key), context, questions))
-        for key in sorted(given, key=lambda key: given[key].start)
+        (key, _value(by_key[key], types.get(key), context, questions))
+        for key in sorted(by_key, key=lambda key: by_key[key].start)
     ]
     parameters = tuple(value.key for _, value in values if isinstance(value, PassedOn))
     return ExecutePrepared(name, statement.text, tuple(values), parameters)
@@ -181,7 +181,7 @@ def _by_key(
 
     Raises InterfaceError: one is missing, or given twice, or is none of the statement's.
     """
-    keys, given = statement.keys, dict[ParameterKey, Expression]()
+    keys, by_key = statement.keys, dict[ParameterKey, Expression]()
     named = any(isinstance(key, str) and not key.isdecimal() for key in keys)
     if len(arguments) != len(keys):
         raise InterfaceError(
@@ -200,7 +200,7 @@ def _by_key(
                 sqlstate="07001",
             )
         key = keys[place] if written is None else written
-        if key not in keys or key in given:
+        if key not in keys or key in by_key:
             raise InterfaceError(
                 f"prepared statement '{name}' takes no parameter '{key}'"
                 if key not in keys
@@ -209,8 +209,8 @@ def _by_key(
                 span=expression.span,
                 sqlstate="07001",
             )
-        given[key] = expression
-    return given
+        by_key[key] = expression
+    return by_key
 
 
 def _value(
@@ -226,23 +226,23 @@ def _value(
     if isinstance(written, Constant) and type_text is None:
         return written.value
     with errors_at(expression.span):
-        made: Constant | Hole | None = written
+        value: Constant | Hole | None = written
         if not isinstance(written, Hole):
             tree = fold_current(expression_tree(expression), context)
-            made = constant(tree, context)
-        if isinstance(made, Hole):
-            key = next(questions) if isinstance(made.key, int) else made.key
+            value = constant(tree, context)
+        if isinstance(value, Hole):
+            key = next(questions) if isinstance(value.key, int) else value.key
             return PassedOn(key, None if type_text is None else _conversion(type_text))
-        if made is not None and type_text is not None:
+        if value is not None and type_text is not None:
             return constant_value(_cast(tree, type_text), context)
-    if made is None:
+    if value is None:
         raise ProgrammingError(
             f"{expression} is no constant",
             hint="EXECUTE takes literals, expressions of literals, and parameters",
             span=expression.span,
             sqlstate="42P10",
         )
-    return made.value
+    return value.value
 
 
 def _written(text: str) -> Constant | Hole | None:

@@ -64,7 +64,7 @@ def check_constraints(
     clauses: Iterable[CheckClause],
     name: str,
     schema: Schema,
-    taken: Iterable[CheckConstraint],
+    existing: Iterable[CheckConstraint],
     context: PlanContext,
 ) -> tuple[CheckConstraint, ...]:
     """The constraints that clauses define, in their order.
@@ -73,23 +73,25 @@ def check_constraints(
         clauses: as written; one without a name gets PostgreSQL's, `table_column_check`.
         name: of the table.
         schema: of the table.
-        taken: constraints that it has already.
+        existing: constraints that it has already.
 
     Raises NotSupportedError: a condition has what none may have; UndefinedColumnError: it names a
     column that is not there; InvalidSchemaError: it is the same for all rows.
     """
     defined = list(clauses)
-    names = {check.name for check in taken} | {c.name for c in defined if c.name is not None}
-    made: list[CheckConstraint] = []
+    names = {check.name for check in existing} | {c.name for c in defined if c.name is not None}
+    constraints: list[CheckConstraint] = []
     for clause in defined:
         condition = _ConditionReader(name, schema, context).condition(clause)
-        chosen = clause.name
-        if chosen is None:
+        constraint_name = clause.name
+        if constraint_name is None:
             unnamed = CheckConstraint("", condition)
-            chosen = _free_name(name, [schema.by_id[i].name for i in unnamed.column_ids], names)
-            names.add(chosen)
-        made.append(CheckConstraint(chosen, condition))
-    return tuple(made)
+            constraint_name = _free_name(
+                name, [schema.by_id[i].name for i in unnamed.column_ids], names
+            )
+            names.add(constraint_name)
+        constraints.append(CheckConstraint(constraint_name, condition))
+    return tuple(constraints)
 
 
 def _free_name(table: str, columns: Sequence[str], taken: set[str]) -> str:
@@ -192,22 +194,22 @@ class _ConditionReader:
 
     def _value(self, node: exp.Expr) -> object:
         """The value of a constant, not NULL."""
-        found = constant(node, self._context)
-        if isinstance(found, Hole):
+        folded = constant(node, self._context)
+        if isinstance(folded, Hole):
             raise NotSupportedError(
                 "a CHECK constraint cannot have parameters",
                 hint="write the value as a literal",
                 span=node_span(node),
             )
-        if not isinstance(found, Constant):
+        if not isinstance(folded, Constant):
             raise _refused(node)
-        if found.value is None:
+        if folded.value is None:
             raise InvalidSchemaError(
                 "a comparison with NULL is never true or false, so a CHECK always passes it",
                 hint="write IS NULL or IS NOT NULL",
                 span=node_span(node),
             )
-        return found.value
+        return folded.value
 
     def _one_of(self, node: exp.In) -> OneOf:
         operand = self._operand(node.this)
@@ -229,7 +231,7 @@ class _ConditionReader:
     def _operand(self, node: exp.Expr) -> Operand | None:
         """The column, or the length of one, that an expression is; None if it is anything else."""
         node = _plain(node)
-        if isinstance(node, exp.Length) and set(_given(node)) == {"this"}:
+        if isinstance(node, exp.Length) and set(_arguments_set(node)) == {"this"}:
             inner = self._operand(node.this)
             if isinstance(inner, ColumnCell) and self._shown(inner).type.is_text:
                 return TextLength(inner.column_id)
@@ -259,7 +261,7 @@ def _plain(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _given(node: exp.Expr) -> list[str]:
+def _arguments_set(node: exp.Expr) -> list[str]:
     return [name for name, value in node.args.items() if value]
 
 

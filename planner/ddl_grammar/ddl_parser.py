@@ -120,8 +120,8 @@ def _column_list(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSyn
     if names and columns:
         raise tokens.error("a type behind each column, or behind none,")
     tokens.expect_symbol(")")
-    given = replace(node, columns=tuple(columns), column_names=tuple(names), key=key)
-    return replace(given, checks=tuple(checks))
+    with_columns = replace(node, columns=tuple(columns), column_names=tuple(names), key=key)
+    return replace(with_columns, checks=tuple(checks))
 
 
 def _with_query(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSyntax:

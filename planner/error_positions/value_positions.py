@@ -25,7 +25,9 @@ def span_of_value(message: str, tree: exp.Expr) -> SourceSpan | None:
     literals = nodes_of(tree, exp.Literal)
     texts = [each for each in literals if each.is_string]
     if match := _NUMBER.match(message):
-        return only_span(each for each in literals if _is_given(each) and each.name == match[1])
+        return only_span(
+            each for each in literals if _is_unique_literal(each) and each.name == match[1]
+        )
     for pattern in (_DOCUMENT, _EXPRESSION):
         if match := pattern.match(message):
             return only_span(each for each in texts if match["text"] in each.name)
@@ -36,7 +38,7 @@ def span_of_value(message: str, tree: exp.Expr) -> SourceSpan | None:
     return span
 
 
-def _is_given(number: exp.Literal) -> bool:
+def _is_unique_literal(number: exp.Literal) -> bool:
     """Whether a number is cast, or counts rows, as it is written: others may be computed alike."""
     parent = number.parent
     while isinstance(parent, exp.Paren | exp.Neg):

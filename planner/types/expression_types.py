@@ -139,7 +139,9 @@ class ExpressionTypes:
                     waiting.append(node)
                     if not any(error.node is each for each in unknown):
                         unknown.append(error.node)
-            for node, name in zip(unknown, self._asked(unknown) if unknown else (), strict=True):
+            for node, name in zip(
+                unknown, self._engine_types(unknown) if unknown else (), strict=True
+            ):
                 node.meta[_TYPE] = name
             nodes = waiting
 
@@ -212,8 +214,8 @@ class ExpressionTypes:
             case exp.Dot() | exp.Bracket() | exp.StructExtract() if field := field_name(node):
                 return field_type(self._derive(node.this), field)
             case exp.Transform(expression=exp.Lambda() as function):
-                made = self._derive(function.this)
-                return None if made is None else f"{made}[]"
+                item = self._derive(function.this)
+                return None if item is None else f"{item}[]"
             case exp.Bracket() | exp.Explode() if (
                 node.find(exp.Slice, exp.Kwarg, exp.PropertyEQ) is None
             ):
@@ -242,8 +244,8 @@ class ExpressionTypes:
         names = [self._derive(each) for each in operands]
         others = [name for each, name in zip(operands, names, strict=True) if number(each) is None]
         widest = widest_integer(others) if others else None
-        for place, each in enumerate(operands):
-            names[place] = widest if fits_integer(each, widest) else names[place]
+        for position, each in enumerate(operands):
+            names[position] = widest if fits_integer(each, widest) else names[position]
         digits = [
             digits_of_number(written)
             if name in _BEYOND and (written := number(each)) is not None
@@ -275,22 +277,22 @@ class ExpressionTypes:
                 self._derive(each)
         return self.of_shown(shown)
 
-    def _asked(self, nodes: Sequence[exp.Expr]) -> list[str | None]:
+    def _engine_types(self, nodes: Sequence[exp.Expr]) -> list[str | None]:
         """The types by the engine, of expressions over NULLs of their columns' types.
 
         One that is another with a parameter of another type is not known before the run.
         """
         names = self._with_parameters(nodes, exp.Null())
         with_parameter = [
-            place
-            for place, node in enumerate(nodes)
-            if digits_of_type(names[place]) is not None and node.find(exp.Placeholder)
+            position
+            for position, node in enumerate(nodes)
+            if digits_of_type(names[position]) is not None and node.find(exp.Placeholder)
         ]
         if not with_parameter:
             return names
         others = self._with_parameters([nodes[each] for each in with_parameter], typed_null(DOUBLE))
-        for place, other in zip(with_parameter, others, strict=True):
-            names[place] = names[place] if other in (None, names[place]) else None
+        for position, other in zip(with_parameter, others, strict=True):
+            names[position] = names[position] if other in (None, names[position]) else None
         return names
 
     def _with_parameters(self, nodes: Sequence[exp.Expr], parameter: exp.Expr) -> list[str | None]:
@@ -309,8 +311,8 @@ class ExpressionTypes:
 
     def _prepared(self, node: exp.Expr, parameter: exp.Expr) -> str | None:
         """The SQL of an expression without columns; None if the type of a part is not known."""
-        place = exp.Paren(this=node.copy())
-        for leaf in list(leaves(place.this)):
+        holder = exp.Paren(this=node.copy())
+        for leaf in list(leaves(holder.this)):
             name = leaf.meta.get(_TYPE)
             if isinstance(leaf, exp.Placeholder):
                 leaf.replace(parameter.copy())
@@ -319,7 +321,7 @@ class ExpressionTypes:
             elif not isinstance(leaf, exp.Identifier):  # a variable of a list of unknown type
                 return None
         try:
-            return to_sql(type_literals(self.prepare(place)))
+            return to_sql(type_literals(self.prepare(holder)))
         except (DataError, ProgrammingError, NotSupportedError):
             return None
 

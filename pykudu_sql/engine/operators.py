@@ -11,7 +11,7 @@ from typing import Any
 
 _PASSING = frozenset({"RESULT_COLLECTOR", "EXPLAIN_ANALYZE", "PROJECTION"})
 _ESTIMATED = "Estimated Cardinality"
-_UNTOLD = frozenset({_ESTIMATED, "Projections", "Function", "Text", "Scan Type"})
+_OMITTED = frozenset({_ESTIMATED, "Projections", "Function", "Text", "Scan Type"})
 _SCAN = "ARROW_SCAN"
 _PLACES = re.compile(r"(?:#\d+(?:, )?)*")  # of columns among those below, which tells nobody much
 
@@ -43,8 +43,8 @@ def operators_of(description: str) -> Operator | None:
     """The tree that the engine describes as JSON; None if it is another kind of description."""
     document = json.loads(description)
     roots = document.get("operator", ()) if isinstance(document, dict) else document
-    found = [operator for root in roots for operator in _operators(root)]
-    return found[0] if len(found) == 1 else None
+    operators = [operator for root in roots for operator in _operators(root)]
+    return operators[0] if len(operators) == 1 else None
 
 
 def _operators(node: Mapping[str, Any]) -> "list[Operator]":
@@ -58,8 +58,8 @@ def _operators(node: Mapping[str, Any]) -> "list[Operator]":
     columns = None
     if _SCAN in name:
         columns = tuple(_texts(extra.get("Projections")))
-    told = {key: ", ".join(_texts(value)) for key, value in extra.items() if key not in _UNTOLD}
-    details = {key: text for key, text in told.items() if not _PLACES.fullmatch(text)}
+    shown = {key: ", ".join(_texts(value)) for key, value in extra.items() if key not in _OMITTED}
+    details = {key: text for key, text in shown.items() if not _PLACES.fullmatch(text)}
     estimated = str(extra.get(_ESTIMATED, "")).lstrip("~")
     rows = node.get("intermediate_rows")
     return [

@@ -132,7 +132,7 @@ def infer_columns(files: Sequence[tuple[PermittedFile, FileKind]]) -> Mapping[st
         try:
             for rows in _pieces(file, kind):
                 for field in rows.schema:
-                    name, own = field.name.lower(), _known_type(field, kind.is_text)
+                    name, own = field.name.lower(), _type_unless_null(field, kind.is_text)
                     types[name] = _wider(types.get(name), own)
         except (pa.ArrowException, OSError, UnicodeError) as error:
             raise DataError(
@@ -175,7 +175,7 @@ def _type_of_text(text: str | None) -> str | None:
     return "BIGINT" if _PLAIN_NUMBER.fullmatch(text) else "STRING"
 
 
-def _known_type(field: pa.Field, is_text: bool) -> str | None:
+def _type_unless_null(field: pa.Field, is_text: bool) -> str | None:
     """The type of a column; None where all cells are NULL."""
     return None if pa.types.is_null(field.type) else _sql_type(field, is_text)
 
@@ -184,10 +184,10 @@ def _wider(one: str | None, other: str | None) -> str | None:
     """The type that holds the values of two."""
     if one is None or other is None or one == other:
         return one or other
-    known = {one, other}
+    types = {one, other}
     for ladder in _LADDERS:
-        if known <= set(ladder):
-            return max(known, key=ladder.index)
+        if types <= set(ladder):
+            return max(types, key=ladder.index)
     return "STRING"
 
 

@@ -59,8 +59,8 @@ def backup(database: str, target: str, options: BackupOptions | None = None) -> 
             env.make_dir(str(folder))
             with captured(env, root, str(folder)) as image:
                 _check_same(image, steps, target)
-                known = {} if settings.full or not steps else _known(place, root, steps[-1])
-                fresh = [one for one in image.files if one.path not in known]
+                stored = {} if settings.full or not steps else _stored_files(place, root, steps[-1])
+                fresh = [one for one in image.files if one.path not in stored]
                 choice = choose_engine(settings.engine, sum(one.size for one in fresh))
                 transfers = [
                     Transfer(f"{root}/{one.path}", StepFile(one.path, one.size, -1), str(place))
@@ -68,7 +68,7 @@ def backup(database: str, target: str, options: BackupOptions | None = None) -> 
                 ]
                 transport = transport_of(settings, choice.on_spark)
                 taken = _take(env, place, transfer_all(transfers, transport, settings), transfers)
-                files = [known.get(one.path) or taken[one.path] for one in image.files]
+                files = [stored.get(one.path) or taken[one.path] for one in image.files]
             step = _step(folder, number, image, steps, files)
             step.write()
             _sync(env, folder)
@@ -155,14 +155,14 @@ def _check_same(image: DatabaseImage, steps: Sequence[BackupStep], target: str) 
         )
 
 
-def _known(place: Path, root: str, step: BackupStep) -> dict[str, StepFile]:
+def _stored_files(place: Path, root: str, step: BackupStep) -> dict[str, StepFile]:
     """The files of the step before that the database still has, by their paths."""
-    known = {}
+    stored = {}
     for file in step.files:
         source = f"{root}/{file.path}"
         if os.path.lexists(source) and is_unchanged(source, str(place / file.pooled), file.size):
-            known[file.path] = file
-    return known
+            stored[file.path] = file
+    return stored
 
 
 def _take(

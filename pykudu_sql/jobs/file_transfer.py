@@ -95,13 +95,13 @@ def is_unchanged(source: str, pooled: str, size: int) -> bool:
     Raises CorruptionError: the file of the backup is gone or cut.
     """
     try:
-        known = os.stat(pooled)
+        pooled_stat = os.stat(pooled)
     except OSError:
         raise damaged(pooled) from None
-    if known.st_size != size:
+    if pooled_stat.st_size != size:
         raise damaged(pooled)
     own = os.stat(source)
-    if (own.st_dev, own.st_ino) == (known.st_dev, known.st_ino):
+    if (own.st_dev, own.st_ino) == (pooled_stat.st_dev, pooled_stat.st_ino):
         return True
     return own.st_size == size and _end_of(source) == _end_of(pooled)
 

@@ -55,8 +55,8 @@ def restore_tables(step: BackupStep, database: str, options: RestoreOptions) -> 
     """
     names = [name.lower() for name in options.tables]
     _check_present(step, names)
-    chosen = names or list(step.tables)
-    with _opened(step, database, chosen) as source, _receiving(database) as target:
+    selected = names or list(step.tables)
+    with _opened(step, database, selected) as source, _receiving(database) as target:
         job = _Restore(source, target, options.name, options.progress)
         with job.undoing():
             if names:

@@ -124,12 +124,12 @@ class CFileBlocks:
             self._check_codes(first, blocks)
         firsts = self.first_ordinals[first : stop + 1]
         edges = np.searchsorted(ordinals, firsts).tolist()
-        places = [
+        positions = [
             ordinals[begin:end] - start
             for start, (begin, end) in zip(firsts, pairwise(edges), strict=False)
         ]
         try:
-            return row_picker.pick(blocks, places, self._entry.type, words)
+            return row_picker.pick(blocks, positions, self._entry.type, words)
         except CorruptionError:
             self._find_corrupt(first, blocks)
             raise

@@ -26,12 +26,12 @@ from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import CorruptionError
 
-Places = npt.NDArray[np.int64]
+Positions = npt.NDArray[np.int64]
 
 
 def pick(
     blocks: Sequence[Block],
-    places: Sequence[Places],
+    positions: Sequence[Positions],
     column_type: DataType,
     words: pa.Array | None,
 ) -> pa.Array:
@@ -39,7 +39,7 @@ def pick(
 
     Args:
         blocks: at least one; all but the last hold a multiple of eight rows.
-        places: of the rows wanted of each block, within it, ascending.
+        positions: of the rows wanted of each block, within it, ascending.
         words: the CFile's dictionary, None when it has none.
 
     Raises CorruptionError: a block's content contradicts its header.
@@ -47,24 +47,24 @@ def pick(
     if all(block.validity is None for block in blocks):
         kind = column_type.numpy
         if kind is not None and column_type.kind is not Kind.BOOL:
-            return _pick_fixed(blocks, places, column_type, kind)
+            return _pick_fixed(blocks, positions, column_type, kind)
         if words is not None and all(block.encoding.codes is not None for block in blocks):
-            return _pick_codes(blocks, places, words)
+            return _pick_codes(blocks, positions, words)
     firsts = np.cumsum([0, *(block.rows for block in blocks)])
-    rows = np.concatenate([part + first for part, first in zip(places, firsts, strict=False)])
+    rows = np.concatenate([part + first for part, first in zip(positions, firsts, strict=False)])
     return pc.pick(decode(blocks, column_type, words), pa.array(rows))
 
 
 def _pick_fixed(
     blocks: Sequence[Block],
-    places: Sequence[Places],
+    positions: Sequence[Positions],
     column_type: DataType,
     kind: np.dtype[Any],
 ) -> pa.Array:
-    rows = sum(map(len, places))
+    rows = sum(map(len, positions))
     buffer, out = new_buffer(rows * kind.itemsize)
     values, limits, position = out.view(kind), limits_of(column_type), 0
-    for block, wanted in zip(blocks, places, strict=True):
+    for block, wanted in zip(blocks, positions, strict=True):
         if not len(wanted):
             continue
         end = position + len(wanted)
@@ -82,9 +82,11 @@ def _pick_fixed(
     return pa.Array.from_buffers(column_type.arrow, rows, [None, buffer])
 
 
-def _pick_codes(blocks: Sequence[Block], places: Sequence[Places], words: pa.Array) -> pa.Array:
+def _pick_codes(
+    blocks: Sequence[Block], positions: Sequence[Positions], words: pa.Array
+) -> pa.Array:
     parts: list[npt.NDArray[Any]] = []
-    for block, wanted in zip(blocks, places, strict=True):
+    for block, wanted in zip(blocks, positions, strict=True):
         codec = block.encoding.codes
         if codec is None:
             raise CorruptionError(f"a block of a dictionary column is {block.encoding}")

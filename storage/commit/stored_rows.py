@@ -71,10 +71,10 @@ class NewRules:
                     hint=f"give such rows a value: UPDATE {self.table.name} SET {column.name} = .. "
                     f"WHERE {column.name} IS NULL",
                 )
-        found = broken(self.table, self.checks, cells) if self.checks else None
-        if found is not None:
-            row = int(np.argmax(found[0]))
-            raise violation_error(self.table, found[1](row), key_text(self.table, cells, row))
+        violated = broken(self.table, self.checks, cells) if self.checks else None
+        if violated is not None:
+            row = int(np.argmax(violated[0]))
+            raise violation_error(self.table, violated[1](row), key_text(self.table, cells, row))
 
 
 def new_rules(before: TableInfo, after: TableInfo) -> NewRules:

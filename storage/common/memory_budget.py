@@ -103,7 +103,7 @@ class MemoryBudget:
     def hold(self, referent: object, size: int) -> None:
         """Count bytes as held by statements until an object is gone."""
         with self._mutex:
-            self._settle()
+            self._apply_releases()
             self._held += size
             self._note(Holder.STATEMENTS, self._held)
         # A finalizer may run while this thread holds the mutex, so it leaves a note instead.
@@ -143,10 +143,10 @@ class MemoryBudget:
 
     def _held_now(self) -> int:
         with self._mutex:
-            self._settle()
+            self._apply_releases()
             return self._held
 
-    def _settle(self) -> None:
+    def _apply_releases(self) -> None:
         while self._released:
             self._held -= self._released.popleft()
 

@@ -221,10 +221,10 @@ def _check_constraints(batch: RowBatch) -> Violation | None:
         return None
     columns = operations.columns
     checks = decided_now(table, RowsSet(operations.kind, batch.changed.ids))
-    found = broken(table, checks, columns) if checks else None
-    if found is None:
+    violated = broken(table, checks, columns) if checks else None
+    if violated is None:
         return None
-    mask, first = found
+    mask, first = violated
     return Violation(mask, lambda row: violation_error(table, first(row), batch.key_text(row)))
 
 

@@ -66,7 +66,7 @@ class MaintenanceManager:
         self._operation_lock = threading.RLock()
         self._pauses = 0
         self._stop = threading.Event()
-        self._left_alone: dict[tuple[OperationKind, str], float] = {}
+        self._backoff_until: dict[tuple[OperationKind, str], float] = {}
         self._flushes_in_a_row = 0
         self._prefers_data = True
         self._synced = time.monotonic()
@@ -148,11 +148,11 @@ class MaintenanceManager:
                 effect = self.run(op)
                 self.tidy_up()
                 if not effect:
-                    self._leave_alone(op)
+                    self._back_off(op)
                 return bool(effect)
             except Exception as error:
                 self.last_error = error
-                self._leave_alone(op)
+                self._back_off(op)
                 raise
             finally:
                 self.running = None
@@ -179,11 +179,11 @@ class MaintenanceManager:
         self._context.budget.is_pressed = size > self._context.options.write_memory_bytes
         return size
 
-    def _leave_alone(self, op: OperationStats | None) -> None:
+    def _back_off(self, op: OperationStats | None) -> None:
         """Let an operation that gained nothing wait, so that others can run."""
         if op is not None:
             until = time.monotonic() + BACK_OFF_SECONDS
-            self._left_alone[op.kind, op.tablet_id] = until
+            self._backoff_until[op.kind, op.tablet_id] = until
 
     def run(self, op: OperationStats, checkpoint: Checkpoint = go_on) -> Effect:
         """Run an operation to its end.
@@ -277,9 +277,11 @@ class MaintenanceManager:
 
     def _next_operation(self) -> OperationStats | None:
         now = time.monotonic()
-        self._left_alone = {op: until for op, until in self._left_alone.items() if until > now}
+        self._backoff_until = {
+            op: until for op, until in self._backoff_until.items() if until > now
+        }
         due = [
-            op for op in self._collector.due() if (op.kind, op.tablet_id) not in self._left_alone
+            op for op in self._collector.due() if (op.kind, op.tablet_id) not in self._backoff_until
         ]
         scheduling = SchedulingState(
             self._context.options.write_memory_bytes,

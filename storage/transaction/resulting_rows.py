@@ -48,10 +48,10 @@ def violation_of(
     there = np.flatnonzero(located.alive)
     resulting = {i: values for i, values in columns.items() if i not in stored_ids}
     resulting |= _with_stored(stored, columns, pending, located, there)
-    found = broken(table, checks, resulting)
-    if found is None:
+    violated = broken(table, checks, resulting)
+    if violated is None:
         return None
-    mask, first = found
+    mask, first = violated
     if not kind.may_insert:
         mask = mask & located.alive
     if not mask.any():
@@ -115,14 +115,14 @@ def check_addressed(table: TableInfo, pending: PendingWrites, batch: AddressedOp
     stored = [table.schema.by_id[i] for i in sorted(ids)]
     read = rowset.read_rows(batch.ordinals, stored, pending.bound, own)
     resulting = {**batch.columns, **{c.id: v for c, v in zip(stored, read, strict=True)}}
-    found = broken(table, checks, resulting)
-    if found is None:
+    violated = broken(table, checks, resulting)
+    if violated is None:
         return
-    row = int(np.argmax(found[0]))
+    row = int(np.argmax(violated[0]))
     ordinals, keys = batch.ordinals[row : row + 1], table.schema.key_columns
     cells = rowset.read_rows(ordinals, keys, pending.bound, own)
     key = key_text(table, {c.id: v for c, v in zip(keys, cells, strict=True)}, 0)
-    raise violation_error(table, found[1](row), key)
+    raise violation_error(table, violated[1](row), key)
 
 
 def check_row_result(table: TableInfo, row: KeyedRow, read_stored: ReadStored) -> None:

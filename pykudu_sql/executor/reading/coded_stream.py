@@ -85,10 +85,10 @@ class CodedStream:
         positions = [[read.index(c) for c in source] for source in sources]
         schema = pa.schema([self.schema.field(c) for c in columns])
         for block in self._scan.blocks(read):
-            given = [[block.columns[position] for position in each] for each in positions]
+            gathered = [[block.columns[position] for position in each] for each in positions]
             arrays = [
                 each[0] if coding is None else coding.codes(each)
-                for each, coding in zip(given, codings, strict=True)
+                for each, coding in zip(gathered, codings, strict=True)
             ]
             yield from batches_of(schema, arrays, block.length)
 

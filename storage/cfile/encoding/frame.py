@@ -188,14 +188,14 @@ def decode_into(payload: Bytes, out: npt.NDArray[Any]) -> None:
         header.widen(header.codes(payload, len(out)), out)
 
 
-def take_into(payload: Bytes, rows: int, places: Values, out: Values) -> None:
+def take_into(payload: Bytes, rows: int, positions: Values, out: Values) -> None:
     """Unpack some values of what `encode` made; only these are widened.
 
     Args:
         payload: a frame or a chunk.
         rows: how many values it holds.
-        places: of the values wanted, 0 <= place < rows.
-        out: contiguous and writable, of the values' own type, as many as places.
+        positions: of the values wanted, 0 <= position < rows.
+        out: contiguous and writable, of the values' own type, as many as positions.
 
     Raises CorruptionError: see `decode_into`.
     """
@@ -203,9 +203,9 @@ def take_into(payload: Bytes, rows: int, places: Values, out: Values) -> None:
     if header is None:
         values = np.empty(rows, out.dtype)
         bitshuffle.decompress_into(payload, values.view(np.uint8))
-        values.take(places, out=out, mode="clip")
+        values.take(positions, out=out, mode="clip")
     else:
-        header.widen(header.codes(payload, rows).take(places, mode="clip"), out)
+        header.widen(header.codes(payload, rows).take(positions, mode="clip"), out)
 
 
 def bounds(payload: Bytes, kind: np.dtype[Any]) -> tuple[int, int] | None:

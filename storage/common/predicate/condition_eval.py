@@ -113,8 +113,8 @@ def _hits(condition: Compared | OneOf | Matches, values: _Values) -> Mask:
         case OneOf(_, cells):
             return evaluate(InList(_ANY, cells), columns, types)
         case Matches(_, pattern):
-            found = pc.match_substring_regex(plain(values.cells), _regex_text(pattern))
-            return _filled(found)
+            matches = pc.match_substring_regex(plain(values.cells), _regex_text(pattern))
+            return _filled(matches)
         case Compared(_, op, FixedCell(cell)):
             return evaluate(Comparison(_ANY, op, cell), columns, types)
     raise AssertionError(condition)

@@ -156,7 +156,7 @@ class KeyOrder:
 
     def runs(self) -> tuple[KeyRun, ...]:
         """Every row that was there when this was called, and perhaps later ones."""
-        self._settle()
+        self._merge_runs()
         with self._lock:
             if self._tree and self._tree_run is None:
                 self._tree_run = self._sorted_tree()
@@ -167,7 +167,7 @@ class KeyOrder:
 
         `ranges`: of encoded keys, ascending and disjoint.
         """
-        self._settle()
+        self._merge_runs()
         with self._lock:
             runs = self._runs
             newest = [
@@ -187,7 +187,7 @@ class KeyOrder:
                 runs = self._runs
             return self._replace(runs, 0)
 
-    def _settle(self) -> None:
+    def _merge_runs(self) -> None:
         """Take up the newest keys, and merge runs unless another reader is at it."""
         with self._lock:
             self._catch_up()
