@@ -71,6 +71,7 @@ class Session:
         durable = database.settings.durability == "full"
         cancellation = Cancellation(self._interrupt_engines)
         self._planned_under: Catalog | None = None
+        self._begun_before: Transaction | None = None
         self._transactions = TransactionScope(
             self._begin,
             cancellation.check,
@@ -100,7 +101,8 @@ class Session:
 
         Raises TableChangedError: some changed since the statement was planned.
         """
-        transaction = self._store.begin()
+        before, self._begun_before = self._begun_before, None
+        transaction = self._store.begin() if before is None else before
         planned_under = self._planned_under
         if planned_under is None or transaction.catalog is planned_under:
             return transaction
@@ -187,10 +189,12 @@ class Session:
                 raise
             return self._planned_anew(error, run)
         finally:
-            self._planned_under = None
+            self._planned_under = self._begun_before = None
 
     def _planned_anew(self, error: TableChangedError, run: Callable[[], Outcome]) -> Outcome:
         """Run a statement again that lost a race against a change of its table.
+
+        It gets its snapshot before it is planned, so changes of other tables do not hold it up.
 
         Args:
             error: that it ended with; raised where the statement has begun a transaction, which
@@ -200,8 +204,10 @@ class Session:
         if self._transactions.is_open:
             raise error
         for _ in range(MAX_PLANS - 2):
+            self._begun_before = self._store.begin()
             with suppress(TableChangedError):
                 return run()
+        self._begun_before = self._store.begin()
         return run()
 
     def append(self, table: str, data: object, operation: str) -> Outcome:
@@ -329,7 +335,7 @@ class Session:
             self._transactions.rollback()  # a definition is about the tables of now
         if not self._transactions.is_open:
             self._store.refresh()
-        catalog = self._planned_under = self._state.visible_catalog
+        catalog = self._planned_under = self._seen_catalog
         cached = self._plans.get(sql)
         if (
             cached is not None
@@ -341,6 +347,12 @@ class Session:
             return cached
         self._check_open()
         return self._plan(sql, parameters, catalog)
+
+    @property
+    def _seen_catalog(self) -> Catalog:
+        """The catalog that the statement to be planned sees, the same object until it changes."""
+        before = self._begun_before
+        return self._state.visible_catalog if before is None else before.catalog
 
     def _plan(
         self, sql: str, parameters: ParameterValues | None, catalog: Catalog
@@ -383,7 +395,7 @@ class Session:
         catalog_at = self._store.catalog_at if current is None else current.catalog_at
         as_of = None if settings.as_of is None else bound_at(settings.as_of)
         return PlanContext(
-            self._state.catalog,
+            self._seen_catalog.seen_from(settings.database),
             lambda bound: catalog_at(bound).seen_from(settings.database),
             self._store.now(),
             self._evaluate,

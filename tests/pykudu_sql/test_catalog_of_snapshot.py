@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import pykudu_sql
+import pykudu_sql.session
 from pykudu_sql.database import Database
 from pykudu_sql.session import Session
 from pykudu_sql.storage.open_store import OpenStore
@@ -183,6 +185,32 @@ def test_a_statement_whose_tables_change_before_its_snapshot_is_planned_for_that
 
     monkeypatch.setattr(OpenStore, "begin", changed_first)
     assert _rows(session, READ.format("t")) == [(9, 9)]
+
+
+def test_changes_of_other_tables_do_not_hold_a_statement_up(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, other = sessions
+    monkeypatch.setattr(pykudu_sql.session, "plan", _changing_tables(other))
+    assert session.execute("UPDATE t SET n = n + 1").rowcount == 2
+    assert _rows(session, READ.format("t")) == [(1, 2), (2, 3)]
+
+
+def _changing_tables(other: pykudu_sql.Connection) -> Any:
+    """The planner, beside which another session makes a table each time."""
+    plan = pykudu_sql.session.plan
+    made = count()
+    is_nested: list[bool] = []
+
+    def planned(sql: str, context: Any) -> Any:
+        result = plan(sql, context)
+        if not is_nested:
+            is_nested.append(True)
+            other.execute(f"CREATE TABLE other{next(made)} (k INT PRIMARY KEY)")
+            is_nested.clear()
+        return result
+
+    return planned
 
 
 def test_a_transaction_of_a_reader_keeps_its_tables_when_another_one_refreshes(
