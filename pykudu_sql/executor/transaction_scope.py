@@ -251,14 +251,26 @@ class TransactionScope:
         """Let statements that lost races end first, before one that stands alone writes."""
         self._retry_queue.wait_for_retries(self._checkpoint)
 
-    def write_alone(self, action: "Callable[[Transaction], T]") -> T:
-        """Run a writing statement as a transaction of its own; see `write`."""
+    def passing(self) -> "Transaction":
+        """A transaction for a statement that only reads in it, and lets go of it."""
+        return self._begin()
+
+    def write_alone(
+        self,
+        action: "Callable[[Transaction], T]",
+        begin: "Callable[[], Transaction] | None" = None,
+    ) -> T:
+        """Run a writing statement as a transaction of its own; see `write`.
+
+        `begin`: its transactions, where they need not see the tables that it was planned for.
+        """
+        begin = begin or self._begin
         attempts = 1
         self._retry_queue.wait_for_retries(self._checkpoint)
         started = monotonic()
         with ExitStack() as stack:
             while True:
-                transaction = self._begin()
+                transaction = begin()
                 try:
                     changed = self._done(action, transaction)
                 except BaseException:

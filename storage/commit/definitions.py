@@ -34,6 +34,7 @@ from pykudu_sql.storage.errors import (
     DuplicateObjectError,
     Error,
     HistoryPurgedError,
+    TableChangedError,
     TransactionResolutionUnknownError,
     UndefinedObjectError,
     UndefinedTableError,
@@ -80,17 +81,19 @@ class Definitions:
             self._record_table(table)
         return self._catalog.table(table.name)
 
-    def new_table(self, table: TableInfo, replaces: bool) -> NewTable:
+    def new_table(
+        self, table: TableInfo, replaces: bool, made_of: SnapshotBound | None
+    ) -> NewTable:
         """A table that a transaction is to make together with its rows.
 
-        `replaces`: see `NewTable`. Raises DuplicateObjectError: the name is taken.
+        `replaces`, `made_of`: see `NewTable`. Raises DuplicateObjectError: the name is taken.
         """
         with self._committer.lock:
             self._committer.check_writable()
             self._rest(table, replaces).check_name_free(table)
         stored = TableInfo.from_json(table.to_json())
         tablets = {info.id: self._open_tablet(info, stored.schema) for info in stored.tablets}
-        return NewTable(stored, tablets, replaces)
+        return NewTable(stored, tablets, replaces, made_of)
 
     def _rest(self, table: TableInfo, replaces: bool) -> Catalog:
         """The catalog without the table that a new one takes the place of."""
@@ -100,12 +103,28 @@ class Definitions:
     def replaced(self, tables: Iterable[NewTable]) -> list[str]:
         """The ids of the tables that new ones take the place of. The caller holds the commit lock.
 
-        `tables`: the new ones.
+        `tables`: the new ones. Raises TableChangedError: another commit changed the rows that one
+        of them is made of.
         """
         by_name = self._catalog.tables
-        return [
-            by_name[new.info.name].id for new in tables if new.replaces and new.info.name in by_name
+        there = [
+            (new, by_name[new.info.name])
+            for new in tables
+            if new.replaces and new.info.name in by_name
         ]
+        for new, old in there:
+            if new.made_of is not None:
+                self._check_unchanged(old, new.made_of)
+        return [old.id for _, old in there]
+
+    def _check_unchanged(self, table: TableInfo, since: SnapshotBound) -> None:
+        before = self._state.history.at(since).tables.get(table.name)
+        is_same = before is not None and before.id == table.id
+        if not is_same or any(tablet.newest >= since for tablet in self._tablets_of(table)):
+            raise TableChangedError(
+                f"table '{table.name}' was changed by another session meanwhile",
+                hint="run the statement again",
+            )
 
     @contextmanager
     def folders(self, tablets: Mapping[str, Tablet]) -> Iterator[None]:

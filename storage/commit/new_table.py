@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 
@@ -11,10 +12,16 @@ from pykudu_sql.storage.tablet.tablet import Tablet
 class NewTable:
     """A table that is not there yet.
 
-    `info`: as the manifest is to name it; `tablets`: by UUID; they have no folders yet; `replaces`:
-    whether it takes the place of the table that has its name at the commit, which is dropped then.
+    Attributes:
+        info: as the manifest is to name it.
+        tablets: by UUID; they have no folders yet.
+        replaces: whether it takes the place of the table that has its name at the commit, which is
+            dropped then.
+        made_of: the snapshot at which that table's rows were read for this one, if they were; no
+            commit may have changed them since.
     """
 
     info: TableInfo
     tablets: Mapping[str, Tablet]
     replaces: bool = False
+    made_of: SnapshotBound | None = None

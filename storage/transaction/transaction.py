@@ -194,15 +194,19 @@ class Transaction:
             held = self._past[table.id, bound] = self._services.history.hold((table,), bound)
         return held
 
-    def create_table(self, table: TableInfo, *, replaces: bool = False) -> TableInfo:
+    def create_table(
+        self, table: TableInfo, *, replaces: bool = False, made_of: SnapshotBound | None = None
+    ) -> TableInfo:
         """Make a table, which only this transaction sees until it commits, and no savepoint ends.
 
-        `replaces`: whether it takes the place of the table of its name, if there is one then.
+        Args:
+            replaces: whether it takes the place of the table of its name, if there is one then.
+            made_of: see `NewTable`; a commit since then is a conflict.
 
         Returns it as it is to be written. Raises DuplicateObjectError: the name is taken.
         """
         self._open()
-        new = self._services.definitions.new_table(table, replaces)
+        new = self._services.definitions.new_table(table, replaces, made_of)
         self._new_tables.append(new)
         self._services = with_new_table(self._services, new)
         return new.info

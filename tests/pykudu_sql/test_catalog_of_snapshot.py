@@ -14,6 +14,7 @@ import pykudu_sql.session
 from pykudu_sql.database import Database
 from pykudu_sql.session import Session
 from pykudu_sql.storage.open_store import OpenStore
+from pykudu_sql.storage.transaction.transaction import Transaction
 
 Sessions = tuple[pykudu_sql.Connection, pykudu_sql.Connection]
 MAKE = "CREATE TABLE t (k INT PRIMARY KEY, n INT)"
@@ -185,6 +186,28 @@ def test_a_statement_whose_tables_change_before_its_snapshot_is_planned_for_that
 
     monkeypatch.setattr(OpenStore, "begin", changed_first)
     assert _rows(session, READ.format("t")) == [(9, 9)]
+
+
+@pytest.mark.parametrize(
+    "change", ["UPDATE t SET n = 7 WHERE k = 1", "CREATE OR REPLACE TABLE t (k INT PRIMARY KEY)"]
+)
+def test_a_table_made_of_the_one_it_replaces_has_what_was_committed_meanwhile(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    session, other = sessions
+    changes = [change]
+    create_table = Transaction.create_table
+
+    def changed_first(transaction: Transaction, table: Any, **options: Any) -> Any:
+        if changes:
+            other.execute(changes.pop())
+        return create_table(transaction, table, **options)
+
+    monkeypatch.setattr(Transaction, "create_table", changed_first)
+    session.execute("CREATE OR REPLACE TABLE t PRIMARY KEY (k) AS SELECT * FROM t")
+    expected = [(1, 7), (2, 2)] if change.startswith("UPDATE") else []
+    changes.clear()
+    assert _rows(session, READ.format("t")) == expected
 
 
 def test_changes_of_other_tables_do_not_hold_a_statement_up(

@@ -20,6 +20,7 @@ from pykudu_sql.storage.catalog.catalog import TableInfo, new_table
 from pykudu_sql.storage.catalog.namespace import listed_views
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import DuplicateObjectError
 from pykudu_sql.storage.transaction.transaction import Transaction
 
@@ -38,8 +39,9 @@ def _create(state: SessionState, plan: CreateTable) -> Outcome:
     if plan.if_not_exists and plan.name in state.store.catalog.tables:
         return _done("Table already exists.")
     if plan.query is not None:
-        with closing(query_rows(state, plan.query, (), state.store.begin())) as rows:
-            return _create_as(state, plan, rows)
+        transaction = state.transactions.passing()
+        with closing(query_rows(state, plan.query, (), transaction)) as rows:
+            return _create_as(state, plan, rows, transaction.bound)
     if plan.replaces:
         return _replace(state, plan)
     state.store.create_table(
@@ -62,7 +64,7 @@ def _replace(state: SessionState, plan: CreateTable) -> Outcome:
         transaction.create_table(table, replaces=True)
         return RowResults(0, 0, 0, ())
 
-    state.transactions.write_alone(make)
+    state.transactions.write_alone(make, state.store.begin)
     return _done(done)
 
 
@@ -83,8 +85,11 @@ def _created(state: SessionState, plan: CreateTable) -> str:
     return " ".join((done, *plan.notes))
 
 
-def _create_as(state: SessionState, plan: CreateTable, rows: ChunkedRows) -> Outcome:
-    """Create a table with all rows of its query, the first of which are there."""
+def _create_as(
+    state: SessionState, plan: CreateTable, rows: ChunkedRows, bound: SnapshotBound
+) -> Outcome:
+    """Create a table with all rows of its query, read at `bound`, the first of which are there."""
+    made_of = bound if _reads_replaced(plan) else None
     table, done = _new_table(plan), _created(state, plan)
     ids = [column.id for column in table.schema.visible_columns]
 
@@ -93,14 +98,20 @@ def _create_as(state: SessionState, plan: CreateTable, rows: ChunkedRows) -> Out
         return dict(zip(ids, chunk.columns, strict=True))
 
     def fill(transaction: Transaction) -> RowResults:
-        created = transaction.create_table(table, replaces=plan.replaces)
+        created = transaction.create_table(table, replaces=plan.replaces, made_of=made_of)
         with state.followed():
             return write_rows(
                 RowErrorMode.FAIL, transaction, created, RowOpKind.INSERT, rows, columns_of
             )
 
-    inserted = state.transactions.write_alone(fill).applied
+    inserted = state.transactions.write_alone(fill, state.store.begin).applied
     return Outcome(None, inserted, f"{done} Inserted {inserted} row(s)")
+
+
+def _reads_replaced(plan: CreateTable) -> bool:
+    """Whether a query reads, as it is now, the table that its rows replace."""
+    scans = () if plan.query is None or not plan.replaces else plan.query.scans
+    return any(scan.table.name == plan.name and scan.bound is None for scan in scans)
 
 
 def drop_table(state: SessionState, plan: DropTable) -> Outcome:
