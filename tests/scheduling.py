@@ -22,9 +22,16 @@ LONG = (
     "tests/shell/test_sql_scripts.py",
     "tests/storage/test_crash.py",
     "tests/storage/hostile/test_hostile.py",
+    "tests/storage/test_store_power_loss.py",
+    "tests/pykudu_sql/jobs/test_kills.py",
     "tests/pykudu_sql/mutations/",
+    "tests/pykudu_sql/sqlalchemy/test_compliance.py",
     "tests/pykudu_sql/test_fork.py",
+    "tests/pykudu_sql/test_memory_limit.py",
     "tests/pykudu_sql/test_value_bounds.py",
+    "tests/pykudu_sql/test_value_growth.py",
+    "tests/shell/test_operations_page.py",
+    "tests/test_guide_pages.py",
     "tests/torture/",
 )
 

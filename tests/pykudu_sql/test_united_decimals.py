@@ -12,7 +12,7 @@ import pytest
 import pykudu_sql
 from pykudu_sql.storage.errors import DataError, Error, ProgrammingError
 
-TYPES = ((38, 38), (38, 0), (38, 20), (38, 2), (20, 4), (9, 2))
+TYPES = ((38, 38), (38, 0), (38, 20), (20, 4), (9, 2))
 OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
     "<": operator.lt,
