@@ -71,3 +71,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
     """Share the tests as `tests.scheduling` says."""
     config.option.loadscopereorder = False
     return Pieces(config, log)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    """Where a database may be made."""
+    return str(tmp_path / "my.db")

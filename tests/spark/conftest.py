@@ -45,9 +45,3 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
         pytest.skip(str(error))
     yield session
     session.stop()
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> str:
-    """Where a database may be made."""
-    return str(tmp_path / "my.db")

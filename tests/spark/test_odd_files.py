@@ -1,7 +1,6 @@
 """Files as people have them: nothing is loaded under a wrong name, cut off or left out unseen."""
 
 import datetime as dt
-from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,28 +13,23 @@ from pykudu_sql.jobs.options import ExportOptions, LoadOptions
 from pykudu_sql.jobs.table_layout import TableLayout
 from pykudu_sql.shell.cli import main
 from pykudu_sql.storage.errors import Error
+from tests.pykudu_sql.jobs.job_tables import (
+    PLAIN_TABLE,
+    Rows,
+    content,
+    make_tables_of_all_types,
+    run,
+    write_texts,
+)
 from tests.spark.spark_jobs import export, load
 
-Rows = list[tuple[object, ...]]
 KEYED = TableLayout(("id",))
 
 
 @pytest.fixture
 def table(path: str) -> str:
-    with pykudu_sql.connect(path, autocommit=True) as conn:
-        conn.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, v STRING, i INT, d DATE, b BINARY)")
+    run(path, PLAIN_TABLE)
     return path
-
-
-def content(path: str, sql: str = "SELECT * FROM t ORDER BY id") -> Rows:
-    with pykudu_sql.connect(path, read_only=True) as conn:
-        return [tuple(row) for row in conn.execute(sql).fetchall()]
-
-
-def written(folder: Path, files: dict[str, str]) -> list[str]:
-    for name, text in files.items():
-        (folder / name).write_text(text)
-    return [str(folder / name) for name in files]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +57,7 @@ def test_text_files_are_read_by_the_names_in_them(
     options: dict[str, str],
     expected: Rows,
 ) -> None:
-    report = load(table, "t", written(tmp_path, files), LoadOptions(reader=options))
+    report = load(table, "t", write_texts(tmp_path, files), LoadOptions(reader=options))
     assert report.rows == len(expected)
     assert content(table, "SELECT id, v, i FROM t ORDER BY id") == expected
 
@@ -91,7 +85,7 @@ def test_text_files_that_do_not_fit_are_refused(
     files: dict[str, str],
     message: str,
 ) -> None:
-    assert main(["load", "--engine", "spark", table, "t", *written(tmp_path, files)]) == 1
+    assert main(["load", "--engine", "spark", table, "t", *write_texts(tmp_path, files)]) == 1
     said = [line for line in capfd.readouterr().err.splitlines() if message in line]
     assert said, message
     assert content(table) == []
@@ -125,7 +119,7 @@ def test_cells_that_would_be_cut_are_refused(
 
 
 def test_names_of_columns_may_be_anything(spark: SparkSession, path: str, tmp_path: Path) -> None:
-    (source,) = written(tmp_path, {"a.csv": 'id,a.b,ü`x,"q""r",_reason\n1,2,3,4,5\n'})
+    (source,) = write_texts(tmp_path, {"a.csv": 'id,a.b,ü`x,"q""r",_reason\n1,2,3,4,5\n'})
     load(path, "t", [source], LoadOptions(layout=KEYED))
     assert content(path) == [(1, 2, 3, 4, 5)]
     assert content(path, 'SELECT "a.b", "ü`x", "q""r", _reason FROM t') == [(2, 3, 4, 5)]
@@ -134,7 +128,7 @@ def test_names_of_columns_may_be_anything(spark: SparkSession, path: str, tmp_pa
 def test_a_load_that_fails_leaves_neither_table_nor_database(
     spark: SparkSession, path: str, tmp_path: Path
 ) -> None:
-    (source,) = written(tmp_path, {"a.csv": "id,v\n1,x\n1,y\n"})
+    (source,) = write_texts(tmp_path, {"a.csv": "id,v\n1,x\n1,y\n"})
     with pytest.raises(Error, match="given twice"):
         load(path, "t", [source], LoadOptions(layout=KEYED))
     assert not Path(path).exists()
@@ -149,26 +143,11 @@ def test_a_load_that_fails_leaves_neither_table_nor_database(
 def test_what_was_exported_is_loaded_as_it_was(
     spark: SparkSession, path: str, tmp_path: Path, file_format: str
 ) -> None:
-    kinds = (
-        "id BIGINT PRIMARY KEY, a BOOLEAN, b TINYINT, c SMALLINT, d INT, e FLOAT, f DOUBLE, "
-        "g DECIMAL(5,2), h DECIMAL(38,38), j DATE, k TIMESTAMP, l STRING, m VARCHAR(5), n BINARY"
-    )
-    row = (
-        True, -128, -32768, -(2**31), 0.1, -0.1, Decimal("-999.99"), Decimal("0." + "9" * 38),
-        dt.date(1, 1, 1), dt.datetime(1582, 10, 10, 5, 6, 7, 8),
-    )  # fmt: skip
-    texts = ["", " x ", 'q"u,o\nte\r\n', "\\N", "NULL", "\\", "#", "\u2028\x7f\x01", "\\x00"]
     with pykudu_sql.connect(path, autocommit=True) as conn:
-        conn.execute(f"CREATE TABLE t ({kinds})")
-        conn.execute(f"CREATE TABLE copy ({kinds})")
-        conn.executemany(
-            f"INSERT INTO t VALUES ({', '.join('?' * 14)})",
-            [(i, *row, text, text[:5], text.encode()) for i, text in enumerate(texts)],
-        )
-        conn.execute("INSERT INTO t (id) VALUES (-1)")
+        rows = make_tables_of_all_types(conn, dt.datetime(1582, 10, 10, 5, 6, 7, 8))
         conn.execute("INSERT INTO t (id, f, e, n) VALUES (-2, 'nan', '-inf', ?)", [b"\xff\x00"])
     target = str(tmp_path / "out")
-    assert export(path, "t", target, ExportOptions(file_format)).rows == len(texts) + 2
+    assert export(path, "t", target, ExportOptions(file_format)).rows == rows + 1
     load(path, "copy", [target], LoadOptions(file_format))
     as_text = [repr(one) for one in content(path)]
     assert [repr(one) for one in content(path, "SELECT * FROM copy ORDER BY id")] == as_text
@@ -177,7 +156,7 @@ def test_what_was_exported_is_loaded_as_it_was(
 def test_a_file_is_no_folder_to_export_to(
     spark: SparkSession, table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (target,) = written(tmp_path, {"out": "mine"})
+    (target,) = write_texts(tmp_path, {"out": "mine"})
     assert main(["export", "--engine", "spark", table, "t", target, "--overwrite"]) == 1
     assert "is a file" in capsys.readouterr().err
     assert Path(target).read_text() == "mine"

@@ -1,9 +1,7 @@
 """Rows that a load leaves out: each with its place, its reason, and up to a limit."""
 
 import gzip
-import json
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,36 +12,18 @@ import pykudu_sql
 from pykudu_sql.jobs.options import LoadOptions
 from pykudu_sql.shell.cli import main
 from pykudu_sql.storage.errors import DataError
-from tests.spark.spark_jobs import load
-
-TABLE = (
-    "CREATE TABLE t (day DATE, id BIGINT, name VARCHAR(2), price DECIMAL(5,2), "
-    "PRIMARY KEY (day, id)) PARTITION BY HASH (id) PARTITIONS 2, RANGE (day, id) "
-    "(PARTITION ('2026-01-01', 0) <= VALUES < ('2026-02-01', 0), "
-    "PARTITION ('2026-03-01', 5) <= VALUES)"
+from tests.pykudu_sql.jobs.job_tables import (
+    RANGED_TABLE,
+    REJECTED_ROWS,
+    read_rejects,
+    run,
 )
-ROWS = """\
-day,id,name,price
-2026-01-05,1,a,1.50
-
-2026-01-05,1,"two
-lines",2
-2026-02-10,2,late,3
-,3,none,3
-2026-01-06,4,"x
-y",1.234
-2026-01-06,x,b,1
-2026-01-07,7,there,1
-2026-03-01,5,edge,1
-2026-03-01,4,before,1
-"""
+from tests.spark.spark_jobs import load
 
 
 @pytest.fixture
 def table(path: str) -> str:
-    with pykudu_sql.connect(path, autocommit=True) as conn:
-        conn.execute(TABLE)
-        conn.execute("INSERT INTO t VALUES ('2026-01-07', 7, 'z', 0)")
+    run(path, RANGED_TABLE, "INSERT INTO t VALUES ('2026-01-07', 7, 'z', 0)")
     return path
 
 
@@ -51,10 +31,6 @@ def stored(path: str) -> list[tuple[str, int, str]]:
     with pykudu_sql.connect(path, read_only=True) as conn:
         found = conn.execute("SELECT CAST(day AS STRING), id, name FROM t ORDER BY day, id")
         return [tuple(row) for row in found.fetchall()]
-
-
-def told(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 EXPECTED = [
@@ -73,9 +49,9 @@ def test_every_row_that_does_not_fit_has_its_line_and_its_reason(
     spark: SparkSession, table: str, tmp_path: Path, packed: bool
 ) -> None:
     source, aside = tmp_path / ("in x.csv.gz" if packed else "in x.csv"), tmp_path / "bad.jsonl"
-    source.write_bytes(gzip.compress(ROWS.encode()) if packed else ROWS.encode())
+    source.write_bytes(gzip.compress(REJECTED_ROWS.encode()) if packed else REJECTED_ROWS.encode())
     report = load(table, "t", [str(source)], LoadOptions(rejects=str(aside)))
-    found = told(aside)
+    found = read_rejects(aside)
     assert [(one["line"], one["reason"]) for one in found] == EXPECTED
     assert {one["file"] for one in found} == {str(source)}
     assert (report.rows, report.rejected) == (2, 7)
@@ -99,7 +75,9 @@ def test_rows_of_other_files_have_their_number(
     sources = [str(tmp_path / "0.parquet"), str(tmp_path / "1.parquet")]
     report = load(table, "t", sources, LoadOptions(rejects=str(aside)))
     assert (report.rows, report.rejected) == (3, 3)
-    found = [(one["file"][-9:], one["row_number"], one["reason"][:18]) for one in told(aside)]
+    found = [
+        (one["file"][-9:], one["row_number"], one["reason"][:18]) for one in read_rejects(aside)
+    ]
     too_large = "column 'price': '1"
     assert sorted(found) == sorted(
         [
@@ -122,7 +100,7 @@ def test_a_key_that_is_missing_is_a_reject_of_an_update(
     source.write_text("day,id,name\n2026-01-07,7,up\n2026-01-08,8,no\n")
     options = LoadOptions(rejects=str(aside), operation="update")
     assert load(table, "t", [str(source)], options).rejected == 1
-    assert [one["reason"] for one in told(aside)] == [
+    assert [one["reason"] for one in read_rejects(aside)] == [
         "key (day, id) = (2026-01-08, 8) does not exist"
     ]
     assert stored(table) == [("2026-01-07", 7, "up")]
@@ -132,7 +110,7 @@ def test_more_rejects_than_permitted_load_nothing(
     spark: SparkSession, table: str, tmp_path: Path
 ) -> None:
     source, aside = tmp_path / "in.csv", tmp_path / "bad.jsonl"
-    source.write_text(ROWS)
+    source.write_text(REJECTED_ROWS)
     for most, permitted in ((6, False), (7, True)):
         options = LoadOptions(rejects=str(aside), max_rejects=most)
         if permitted:
@@ -150,7 +128,7 @@ def test_a_load_without_rejects_tells_count_and_first_rows(
     spark: SparkSession, table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = tmp_path / "in.csv"
-    source.write_text(ROWS)
+    source.write_text(REJECTED_ROWS)
     assert main(["load", "--engine", "spark", table, "t", str(source)]) == 1
     lines = capsys.readouterr().err.splitlines()
     first = "pykudu-sql load: 5 rows do not fit the table, so nothing was loaded; the first:"

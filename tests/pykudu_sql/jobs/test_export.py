@@ -3,7 +3,6 @@
 import datetime as dt
 import subprocess
 import sys
-from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,45 +22,22 @@ from pykudu_sql.storage.errors import (
     OperationalError,
     ProgrammingError,
 )
-
-Rows = list[tuple[object, ...]]
-
-
-def run(path: str, *statements: str) -> None:
-    with pykudu_sql.connect(path, autocommit=True) as conn:
-        for statement in statements:
-            conn.execute(statement)
-
-
-def content(path: str, sql: str = "SELECT * FROM t ORDER BY id") -> Rows:
-    with pykudu_sql.connect(path, read_only=True) as conn:
-        return [tuple(row) for row in conn.execute(sql).fetchall()]
+from tests.pykudu_sql.jobs.job_tables import (
+    content,
+    make_tables_of_all_types,
+    run,
+)
 
 
 @pytest.mark.parametrize("file_format", ["parquet", "csv", "json", "orc", "arrow"])
 def test_what_was_exported_is_loaded_as_it_was(path: str, tmp_path: Path, file_format: str) -> None:
-    kinds = (
-        "id BIGINT PRIMARY KEY, a BOOLEAN, b TINYINT, c SMALLINT, d INT, e FLOAT, f DOUBLE, "
-        "g DECIMAL(5,2), h DECIMAL(38,38), j DATE, k TIMESTAMP, l STRING, m VARCHAR(5), n BINARY"
-    )
-    row = (
-        True, -128, -32768, -(2**31), 0.1, -0.1, Decimal("-999.99"), Decimal("0." + "9" * 38),
-        dt.date(1, 1, 1), dt.datetime(1982, 10, 10, 5, 6, 7, 8),
-    )  # fmt: skip
-    texts = ["", " x ", 'q"u,o\nte\r\n', "\\N", "NULL", "\\", "#", "\u2028\x7f\x01", "\\x00"]
     with pykudu_sql.connect(path, autocommit=True) as conn:
-        conn.execute(f"CREATE TABLE t ({kinds})")
-        conn.execute(f"CREATE TABLE copy ({kinds})")
-        conn.executemany(
-            f"INSERT INTO t VALUES ({', '.join('?' * 14)})",
-            [(i, *row, text, text[:5], text.encode()) for i, text in enumerate(texts)],
-        )
-        conn.execute("INSERT INTO t (id) VALUES (-1)")
+        rows = make_tables_of_all_types(conn, dt.datetime(1982, 10, 10, 5, 6, 7, 8))
         conn.execute("INSERT INTO t (id, n) VALUES (-2, ?)", [b"\xff\x00"])
         if file_format != "json":
             conn.execute("INSERT INTO t (id, f, e) VALUES (-3, 'nan', '-inf')")
     target = str(tmp_path / "out")
-    assert export(path, "t", target, ExportOptions(file_format)).rows >= len(texts) + 2
+    assert export(path, "t", target, ExportOptions(file_format)).rows > rows
     load(path, "copy", [target])
     as_text = [repr(one) for one in content(path)]
     assert [repr(one) for one in content(path, "SELECT * FROM copy ORDER BY id")] == as_text

@@ -2,12 +2,10 @@
 
 import datetime as dt
 import gzip
-import json
 import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,31 +27,19 @@ from pykudu_sql.storage.errors import (
     OperationalError,
     ProgrammingError,
 )
+from tests.pykudu_sql.jobs.job_tables import (
+    PLAIN_TABLE,
+    RANGED_TABLE,
+    REJECTED_ROWS,
+    Rows,
+    content,
+    read_rejects,
+    run,
+    write_texts,
+)
 
-Rows = list[tuple[object, ...]]
 KEYED = TableLayout(("id",), ('("id") PARTITIONS 2',))
 LOCAL = LoadOptions(engine="local")
-TABLE = (
-    "CREATE TABLE t (day DATE, id BIGINT, name VARCHAR(2), price DECIMAL(5,2), "
-    "PRIMARY KEY (day, id)) PARTITION BY HASH (id) PARTITIONS 2, RANGE (day, id) "
-    "(PARTITION ('2026-01-01', 0) <= VALUES < ('2026-02-01', 0), "
-    "PARTITION ('2026-03-01', 5) <= VALUES)"
-)
-ROWS = """\
-day,id,name,price
-2026-01-05,1,a,1.50
-
-2026-01-05,1,"two
-lines",2
-2026-02-10,2,late,3
-,3,none,3
-2026-01-06,4,"x
-y",1.234
-2026-01-06,x,b,1
-2026-01-07,7,there,1
-2026-03-01,5,edge,1
-2026-03-01,4,before,1
-"""
 EXPECTED = [
     (4, "key (day, id) = (2026-01-05, 1) is given twice"),
     (6, "no range partition covers (day, id) = ('2026-02-10', 2)"),
@@ -65,36 +51,15 @@ EXPECTED = [
 ]
 
 
-def content(path: str, sql: str = "SELECT * FROM t ORDER BY id") -> Rows:
-    with pykudu_sql.connect(path, read_only=True) as conn:
-        return [tuple(row) for row in conn.execute(sql).fetchall()]
-
-
-def run(path: str, *statements: str) -> None:
-    with pykudu_sql.connect(path, autocommit=True) as conn:
-        for statement in statements:
-            conn.execute(statement)
-
-
-def told(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def written(folder: Path, files: dict[str, str]) -> list[str]:
-    for name, text in files.items():
-        (folder / name).write_text(text)
-    return [str(folder / name) for name in files]
-
-
 @pytest.fixture
 def ranged(path: str) -> str:
-    run(path, TABLE, "INSERT INTO t VALUES ('2026-01-07', 7, 'z', 0)")
+    run(path, RANGED_TABLE, "INSERT INTO t VALUES ('2026-01-07', 7, 'z', 0)")
     return path
 
 
 @pytest.fixture
 def table(path: str) -> str:
-    run(path, "CREATE TABLE t (id BIGINT PRIMARY KEY, v STRING, i INT, d DATE, b BINARY)")
+    run(path, PLAIN_TABLE)
     return path
 
 
@@ -103,9 +68,9 @@ def test_every_row_that_does_not_fit_has_its_line_and_its_reason(
     ranged: str, tmp_path: Path, packed: bool
 ) -> None:
     source, aside = tmp_path / ("in x.csv.gz" if packed else "in x.csv"), tmp_path / "bad.jsonl"
-    source.write_bytes(gzip.compress(ROWS.encode()) if packed else ROWS.encode())
+    source.write_bytes(gzip.compress(REJECTED_ROWS.encode()) if packed else REJECTED_ROWS.encode())
     report = load(ranged, "t", [str(source)], LoadOptions(rejects=str(aside)))
-    found = told(aside)
+    found = read_rejects(aside)
     assert [(one["line"], one["reason"]) for one in found] == EXPECTED
     assert {one["file"] for one in found} == {str(source)}
     assert found[4]["row"] == '{"day":"2026-01-06","id":"x","name":"b","price":"1"}'
@@ -127,7 +92,7 @@ def test_rows_of_typed_files_have_their_number(ranged: str, tmp_path: Path) -> N
     aside = tmp_path / "bad.jsonl"
     report = load(ranged, "t", [str(tmp_path / "*.parquet")], LoadOptions(rejects=str(aside)))
     assert (report.rows, report.rejected) == (3, 3)
-    assert [(one["file"][-9:], one["row_number"]) for one in told(aside)] == [
+    assert [(one["file"][-9:], one["row_number"]) for one in read_rejects(aside)] == [
         ("0.parquet", 3),
         ("1.parquet", 2),
         ("1.parquet", 3),
@@ -148,9 +113,9 @@ def test_operations_have_rejects_of_their_own(
 ) -> None:
     aside = tmp_path / "bad.jsonl"
     header = "day,id\n" if operation.startswith("delete") else "day,id,name\n"
-    sources = written(tmp_path, {"in.csv": header + rows})
+    sources = write_texts(tmp_path, {"in.csv": header + rows})
     load(ranged, "t", sources, LoadOptions(rejects=str(aside), operation=operation))
-    assert [one["reason"].partition("= ")[2] for one in told(aside)] == reasons
+    assert [one["reason"].partition("= ")[2] for one in read_rejects(aside)] == reasons
     expected = {
         "update": [(7, "up")],
         "upsert": [(7, "up"), (8, "no")],
@@ -162,7 +127,7 @@ def test_operations_have_rejects_of_their_own(
 
 def test_more_rejects_than_permitted_load_nothing(ranged: str, tmp_path: Path) -> None:
     source, aside = tmp_path / "in.csv", tmp_path / "bad.jsonl"
-    source.write_text(ROWS)
+    source.write_text(REJECTED_ROWS)
     options = LoadOptions(rejects=str(aside), max_rejects=6)
     with pytest.raises(DataError, match="more than 6 rows do not fit") as caught:
         load(ranged, "t", [str(source)], options)
@@ -172,12 +137,16 @@ def test_more_rejects_than_permitted_load_nothing(ranged: str, tmp_path: Path) -
 
 
 def test_rejects_beyond_those_of_one_batch_are_all_told(path: str, tmp_path: Path) -> None:
-    run(path, "CREATE TABLE t (id INT PRIMARY KEY)", "INSERT INTO t SELECT * FROM range(30000)")
+    run(
+        path,
+        "CREATE TABLE t (id INT PRIMARY KEY)",
+        "INSERT INTO t SELECT * FROM range(30000)",
+    )
     pq.write_table(pa.table({"id": pa.array(range(30001), pa.int32())}), tmp_path / "x.parquet")
     aside = tmp_path / "bad.jsonl"
     options = LoadOptions(rejects=str(aside), max_rejects=30_000)
     report = load(path, "t", [str(tmp_path / "x.parquet")], options)
-    assert (report.rows, report.rejected, len(told(aside))) == (1, 30_000, 30_000)
+    assert (report.rows, report.rejected, len(read_rejects(aside))) == (1, 30_000, 30_000)
     with pytest.raises(DataError, match="more than 29,999 rows"):
         load(
             path,
@@ -188,12 +157,12 @@ def test_rejects_beyond_those_of_one_batch_are_all_told(path: str, tmp_path: Pat
 
 
 def test_a_load_without_rejects_says_how_many_and_which(ranged: str, tmp_path: Path) -> None:
-    (source,) = written(tmp_path, {"in.csv": ROWS})
+    (source,) = write_texts(tmp_path, {"in.csv": REJECTED_ROWS})
     with pytest.raises(DataError, match="7 rows do not fit the table") as caught:
         load(ranged, "t", [source])
     assert "line 4: key (day, id) = (2026-01-05, 1) is given twice" in str(caught.value)
     assert len(content(ranged)) == 1
-    (keys,) = written(tmp_path, {"keys.csv": "day,id\n2026-01-07,7\n2026-01-08,8\n"})
+    (keys,) = write_texts(tmp_path, {"keys.csv": "day,id\n2026-01-07,7\n2026-01-08,8\n"})
     with pytest.raises(AlreadyPresentError, match=r"line 2: key .* is present already"):
         load(ranged, "t", [keys])
     assert len(content(ranged)) == 1
@@ -216,7 +185,7 @@ def test_types_of_texts_are_those_of_all_their_rows(path: str, tmp_path: Path) -
         "a.csv": "id,n,d,z,m\n1,1,2026-01-01,007,\n",
         "b.csv": "id,n,d,z,m\n2,1.5,2026-01-01 10:00:00,8,x\n",
     }
-    load(path, "t", written(tmp_path, files), LoadOptions(layout=KEYED))
+    load(path, "t", write_texts(tmp_path, files), LoadOptions(layout=KEYED))
     types = {row[0]: row[1] for row in content(path, "DESCRIBE t")}
     assert types == {
         "id": "BIGINT", "n": "DOUBLE", "d": "TIMESTAMP", "z": "STRING", "m": "STRING",
@@ -247,7 +216,9 @@ def test_types_of_texts_are_those_of_all_their_rows(path: str, tmp_path: Path) -
 def test_text_files_are_read_by_the_names_in_them(
     table: str, tmp_path: Path, files: dict[str, str], options: dict[str, str], expected: Rows
 ) -> None:
-    report = load(table, "t", written(tmp_path, files), LoadOptions(reader=options, engine="local"))
+    report = load(
+        table, "t", write_texts(tmp_path, files), LoadOptions(reader=options, engine="local")
+    )
     assert report.rows == len(expected)
     assert content(table, "SELECT id, v, i FROM t ORDER BY id") == expected
 
@@ -275,7 +246,7 @@ def test_files_that_do_not_fit_are_refused(
     files: dict[str, str],
     message: str,
 ) -> None:
-    assert main(["load", table, "t", *written(tmp_path, files), "--engine", "local"]) in (1, 2)
+    assert main(["load", table, "t", *write_texts(tmp_path, files), "--engine", "local"]) in (1, 2)
     assert message in capsys.readouterr().err
     assert content(table) == []
 
@@ -299,13 +270,13 @@ def test_cells_that_would_be_cut_are_refused(
 
 
 def test_names_of_columns_may_be_anything(path: str, tmp_path: Path) -> None:
-    (source,) = written(tmp_path, {"a.csv": 'id,a.b,ü`x,"q""r",_reason\n1,2,3,4,5\n'})
+    (source,) = write_texts(tmp_path, {"a.csv": 'id,a.b,ü`x,"q""r",_reason\n1,2,3,4,5\n'})
     load(path, "t", [source], LoadOptions(layout=KEYED))
     assert content(path) == [(1, 2, 3, 4, 5)]
 
 
 def test_a_load_that_fails_leaves_neither_table_nor_database(path: str, tmp_path: Path) -> None:
-    (source,) = written(tmp_path, {"a.csv": "id,v\n1,x\n1,y\n"})
+    (source,) = write_texts(tmp_path, {"a.csv": "id,v\n1,x\n1,y\n"})
     with pytest.raises(Error, match="given twice"):
         load(path, "t", [source], LoadOptions(layout=KEYED))
     assert not Path(path).exists()
@@ -316,7 +287,7 @@ def test_a_load_that_fails_leaves_neither_table_nor_database(path: str, tmp_path
 
 
 def test_what_there_is_not_is_said_with_the_way_out(path: str, tmp_path: Path) -> None:
-    (source,) = written(tmp_path, {"a.csv": "id\n1\n"})
+    (source,) = write_texts(tmp_path, {"a.csv": "id\n1\n"})
     with pytest.raises(OperationalError, match="there is no database at"):
         load(path, "t", [source])
     run(path, "CREATE TABLE t (id BIGINT PRIMARY KEY)")
@@ -339,7 +310,7 @@ def test_what_there_is_not_is_said_with_the_way_out(path: str, tmp_path: Path) -
 def test_a_load_waits_for_another_writer_for_a_time(
     table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (source,) = written(tmp_path, {"a.csv": "id\n1\n"})
+    (source,) = write_texts(tmp_path, {"a.csv": "id\n1\n"})
     code = (
         "import pykudu_sql, sys\n"
         f"conn = pykudu_sql.connect({table!r}, autocommit=True)\n"
@@ -358,14 +329,14 @@ def test_a_load_waits_for_another_writer_for_a_time(
 
 
 def test_a_program_may_load_into_a_database_it_has_open(table: str, tmp_path: Path) -> None:
-    (source,) = written(tmp_path, {"a.csv": "id\n1\n"})
+    (source,) = write_texts(tmp_path, {"a.csv": "id\n1\n"})
     with pykudu_sql.connect(table, autocommit=True) as conn:
         assert load(table, "t", [source], LOCAL).rows == 1
         assert conn.execute("SELECT id FROM t").fetchall() == [(1,)]
 
 
 def test_a_command_loads_without_spark(table: str, tmp_path: Path) -> None:
-    (source,) = written(tmp_path, {"a.csv": "id\n1\n"})
+    (source,) = write_texts(tmp_path, {"a.csv": "id\n1\n"})
     code = (
         "import sys\nsys.modules['pyspark'] = None\n"
         "from pykudu_sql.shell.cli import main\n"
