@@ -10,6 +10,7 @@ import logging
 import os
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields
 from typing import Any, Final
 
@@ -33,6 +34,8 @@ from pykudu_sql.storage.store_options import StoreOptions
 MEMORY: Final = ":memory:"
 _LOG: Final = logging.getLogger("pykudu_sql.database")
 _SMALL_BYTES: Final = 1 << 30
+_GIVEN_BACK_BYTES: Final = 1 << 20
+_M_MMAP_THRESHOLD: Final = -3
 _SPILL_FOLDER: Final = "pykudu-spill"
 
 
@@ -178,6 +181,19 @@ def _take_system_allocator() -> None:
     import pyarrow as pa
 
     pa.set_memory_pool(pa.system_memory_pool())
+    _give_back_large_memory()
+
+
+def _give_back_large_memory() -> None:
+    """Let glibc give memory of a megabyte and more back as soon as it is free.
+
+    By itself it does so only up to the size of the largest that was freed, and keeps what is
+    smaller: a scan of texts of 60 kB under 200 MB came to 636 MB instead of 440.
+    """
+    import ctypes
+
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _GIVEN_BACK_BYTES)
 
 
 def _spill_directory(path: str, settings: DatabaseSettings) -> str:

@@ -18,6 +18,7 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pykudu_sql.engine.batch_rows import rows_of_batch
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.engine.duckdb_instance import DuckDB
 from pykudu_sql.engine.engine_errors import is_fatal, translate
@@ -96,7 +97,7 @@ class DuckDBEngine:
                 _register(cursor, relations)
                 relation = self._bind(cursor, sql, parameters)
                 types = tuple(shown_type(str(kind)) for kind in relation.types)
-                rows = BATCH_ROWS if are_large(sql, parameters) else HELD_ROWS
+                rows = self._batch_rows(relation, relations, sql, parameters, HELD_ROWS)
                 held = materialized_rows(relation, self._duckdb.held_limit, rows)
                 self._give_back(working, relations)
             return EngineResult(held, types)
@@ -119,7 +120,7 @@ class DuckDBEngine:
                 _register(cursor, relations)
                 relation = self._bind(cursor, sql, parameters)
                 types = tuple(shown_type(str(kind)) for kind in relation.types)
-                rows = BATCH_ROWS if are_large(sql, parameters) else STREAM_ROWS
+                rows = self._batch_rows(relation, relations, sql, parameters, STREAM_ROWS)
                 reader = relation.to_arrow_reader(rows)
                 working.reader = reader
                 while size <= most and (batch := self._next(working, relations)) is not None:
@@ -130,6 +131,19 @@ class DuckDBEngine:
             return EngineStream(
                 reader.schema, types, batches, is_all, read, partial(self._give_up, working)
             )
+
+    def _batch_rows(
+        self,
+        relation: "DuckDBPyRelation",
+        relations: Mapping[str, Relation],
+        sql: str,
+        parameters: Sequence[Any],
+        most: int,
+    ) -> int:
+        if are_large(sql, parameters):
+            most = BATCH_ROWS
+        limit = self._duckdb.memory_limit
+        return rows_of_batch(relation.types, relations, sql, parameters, limit, most)
 
     def signatures(self) -> Sequence[tuple[str, tuple[str, ...]]]:
         """See StreamingEngine."""

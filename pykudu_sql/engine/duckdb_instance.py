@@ -79,6 +79,11 @@ class DuckDB:
         return self._generation
 
     @property
+    def memory_limit(self) -> int:
+        """Bytes that it may use, 0 for its own default."""
+        return self._options.memory_limit
+
+    @property
     def held_limit(self) -> int:
         """Bytes that rows may take which a statement holds, 0 for any number."""
         return self._options.held_limit()

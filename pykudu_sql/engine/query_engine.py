@@ -16,10 +16,12 @@ class RowStream(Protocol):
     Attributes:
         schema: of all its columns.
         row_count: how many they are about, for the engine's plan; nothing is wrong if it differs.
+        row_bytes: what one takes in memory, about.
     """
 
     schema: pa.Schema
     row_count: int
+    row_bytes: float
 
     def batches(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
         """The rows from the first on; `columns`: the places of those wanted, in their order."""

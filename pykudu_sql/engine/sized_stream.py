@@ -105,6 +105,7 @@ class _Probe:
 
     schema = pa.schema([("a", pa.int64()), ("b", pa.int64())])
     row_count = _PROBED_ROWS
+    row_bytes = 16.0
 
     def __init__(self) -> None:
         self.opened: list[list[int]] = []

@@ -195,7 +195,7 @@ class CFileReader:
             raise InternalError(f"{self._blocks}: ordinals descend or lie outside the rows")
         edges = np.searchsorted(ordinals, self.zone_map.first_ordinals)
         touched = np.flatnonzero(np.diff(edges)).tolist()
-        if 2 * len(touched) > self.block_count:
+        if 2 * len(touched) > self.block_count and self.raw_size <= self._cache.capacity:
             return self.read_all(stats).take(pa.array(ordinals))
         return _join(
             [

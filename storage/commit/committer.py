@@ -89,12 +89,13 @@ class Committer:
         manifest: ManifestLog | None,
         history_mark: Callable[[str], SnapshotBound],
         rowset_bytes: int,
+        piece_bytes: int,
     ) -> None:
         """Commit to a log and a manifest.
 
         Args:
             manifest: takes edits; None refuses every commit.
-            history_mark, rowset_bytes: see `TabletServices`.
+            history_mark, rowset_bytes, piece_bytes: see `TabletServices`.
         """
         self.lock = CommitLock()
         self.clock = clock
@@ -106,6 +107,7 @@ class Committer:
         self._doubt: TransactionResolutionUnknownError | None = None
         self._history_mark = history_mark
         self._rowset_bytes = rowset_bytes
+        self._piece_bytes = piece_bytes
         self._closed = False
         self._publishing = threading.Lock()
         self._shows_appended = False
@@ -114,7 +116,8 @@ class Committer:
     def tablet_services(self) -> TabletServices:
         """What the maintenance of tablets needs."""
         callbacks = (self.lock, self.check_writable, self.sync, self._record_edit)
-        return TabletServices(*callbacks, self._history_mark, self._rowset_bytes)
+        sizes = (self._rowset_bytes, self._piece_bytes)
+        return TabletServices(*callbacks, self._history_mark, *sizes)
 
     def _record_edit(self, edit: TabletEdit) -> None:
         """Record a change of a tablet, with the mark below which it let history go."""

@@ -19,6 +19,8 @@ from pykudu_sql.storage.errors import OperationalError
 PROCESS_BYTES = 160 << 20
 LEAST_ENGINE_BYTES = 64 << 20
 MOST_CACHED = MOST_IN_MEMSTORES = 1 << 30
+# What is taken at once is in memory about three times: read, changed and written.
+LEAST_CHUNK, LEAST_PIECE, MOST_PIECE = 1 << 20, 4 << 20, 256 << 20
 
 
 class Holder(StrEnum):
@@ -42,6 +44,11 @@ class MemoryShares:
     memstores: int
     engine: int
     statements: int
+
+    @property
+    def piece(self) -> int:
+        """Bytes of rows that background work takes at once."""
+        return min(MOST_PIECE, max(LEAST_PIECE, self.statements // 4))
 
 
 def shares_of(
@@ -109,6 +116,10 @@ class MemoryBudget:
         # A finalizer may run while this thread holds the mutex, so it leaves a note instead.
         weakref.finalize(referent, self._released.append, size).atexit = False
 
+    def piece(self, most: int) -> int:
+        """Bytes of rows that a statement may take at once, at most `most`."""
+        return min(most, max(LEAST_CHUNK, self.free // 4))
+
     def check(self, size: int, what: str) -> None:
         """See that a statement may hold so many bytes more, of something that cannot be parted.
 
@@ -118,7 +129,7 @@ class MemoryBudget:
         if size > free:
             raise OperationalError(
                 f"{what} take more than the {free} bytes that are left for statements",
-                hint="write fewer rows at once, or give connect(memory_limit=...) more",
+                hint="write fewer rows in one transaction, or give connect(memory_limit=...) more",
                 sqlstate="53200",
             )
 

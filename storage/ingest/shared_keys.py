@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.memory_budget import MOST_PIECE
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
 from pykudu_sql.storage.tablet.maintenance.compaction_input import CompactionInput
 from pykudu_sql.storage.tablet.maintenance.key_slices import key_slices
@@ -29,7 +30,7 @@ def first_shared_key(encoder: KeyEncoder, rowsets: Sequence[DiskRowSet]) -> byte
             CompactionInput(rowset, rowset.base.column_once, (), encoder, EVERYTHING, EVERYTHING)
             for rowset in group
         ]
-        for spans in key_slices(inputs, _SLICE_ROWS):
+        for spans in key_slices(inputs, _SLICE_ROWS, MOST_PIECE):
             pairs = zip(inputs, spans, strict=True)
             parts = [source.keys(start, stop) for source, (start, stop) in pairs if start < stop]
             repeated = _first_repeated(parts)

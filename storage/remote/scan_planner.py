@@ -33,7 +33,7 @@ from pykudu_sql.storage.scan.scan_token import (
     encode_batches,
     scan_schema,
 )
-from pykudu_sql.storage.tablet.delta.delta_store import ColumnPatch, Ordinals
+from pykudu_sql.storage.tablet.delta.delta_store import CellPatch, Ordinals
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
@@ -248,7 +248,7 @@ def _pending_changes(rowset: DiskRowSet, bound: SnapshotBound) -> DeltaView:
 
 
 def _encode_patches(
-    patches: Mapping[int, ColumnPatch | None], start: int, stop: int
+    patches: Mapping[int, CellPatch | None], start: int, stop: int
 ) -> dict[int, bytes]:
     """The changed cells of a range, by column id; columns without any are left out."""
     encoded = {}

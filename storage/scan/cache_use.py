@@ -4,12 +4,8 @@ The last blocks of such a scan would push out the first, so that the next one fi
 that others keep there.
 """
 
-from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
-
-_CODE_BYTES = 2
-_OFFSET_BYTES = 4
 
 
 def fits_cache(scan: TableScan, capacity: int) -> bool:
@@ -22,18 +18,7 @@ def fits_cache(scan: TableScan, capacity: int) -> bool:
     left = capacity
     for read in scan.reads:
         if isinstance(read.rowset, DiskRowSet):
-            left -= sum(_decoded_size(read.rowset, column) for column in scan.columns)
+            left -= sum(map(read.rowset.base.decoded_bytes, scan.stored_columns))
             if left < 0:
                 return False
     return True
-
-
-def _decoded_size(rowset: DiskRowSet, column: ColumnSchema) -> int:
-    if not column.type.is_variable:
-        return rowset.meta.rows * column.type.width
-    entry = rowset.base.entry(column.id)
-    if entry is None:
-        return 0
-    if entry.dictionary is not None:
-        return entry.rows * _CODE_BYTES
-    return entry.raw_size + entry.rows * _OFFSET_BYTES

@@ -11,6 +11,7 @@ from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.scan.table_scan import RowSetRead, TableScan
+from pykudu_sql.storage.tablet.delta.delta_store import ColumnPatch
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 
@@ -45,6 +46,6 @@ def _parts(scan: TableScan, read: RowSetRead, column: ColumnSchema) -> Iterator[
         yield rowset.base.words(column)
     elif isinstance(rowset, MemRowSet):
         yield rowset.column(column, read.rows) if read.rows <= MOST_ROWS_IN_MEMORY else None
-    patch = rowset.view(scan.bound, read.own).patch(column.id)
-    if patch is not None:
-        yield patch.values if len(patch.values) <= MOST_ROWS_IN_MEMORY else None
+    for patch in rowset.view(scan.bound, read.own).layers(column.id):
+        is_at_hand = isinstance(patch, ColumnPatch) and len(patch.values) <= MOST_ROWS_IN_MEMORY
+        yield patch.values if is_at_hand else None

@@ -30,8 +30,8 @@ def exceeds(scan: TableScan, size: int) -> bool:
     """Whether all rows together may take more than `size` bytes, whatever the predicate."""
     rows, limit = scan.row_count, scan.spec.limit
     if limit is None or limit >= rows:
-        return scan.estimated_bytes > size
-    return scan.estimated_bytes * limit > size * rows
+        return scan.estimated_within(size) > size
+    return scan.estimated_within(size * rows // limit) * limit > size * rows
 
 
 def rows_to_read(scan: TableScan) -> int:
@@ -47,7 +47,8 @@ def held(scan: TableScan, most: int) -> pa.Table | None:
     row_filter = scan.row_filter()
     parts = list(_parts(scan, row_filter))
     rows = sum(part.rows for part in parts)
-    if scan.estimated_bytes * rows <= most * max(1, scan.row_count):
+    fitting = most * max(1, scan.row_count)
+    if scan.estimated_within(fitting // max(1, rows)) * rows <= fitting:
         return scan.to_table()
     if row_filter is None or _sampled_size(scan, parts, row_filter.exactly()) * rows > most:
         return None

@@ -24,9 +24,11 @@ from pykudu_sql.storage.common.predicate.row_filter import RowFilter
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, ScanSpec
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.progress import Counter
+from pykudu_sql.storage.common.row_allowance import rows_within
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.ingest.table import assemble
+from pykudu_sql.storage.scan.decoded_size import decoded_bytes
 from pykudu_sql.storage.scan.scan_token import BATCH_ROWS, batches_of, scan_schema
 from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas
 from pykudu_sql.storage.tablet.read.key_merge import KeyedSource, keyed, merge_by_key
@@ -44,7 +46,9 @@ ORDERED_ROWS = 16 * 1024
 _LEAST_STRETCH = 1024
 _UNCHECKED_ROWS = 1 << 19
 _STRETCH_BYTES = 64 << 20
+MOST_DECODED = 128 << 20
 _STRING_BYTES = 8
+_BEST_COMPRESSION = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,7 @@ class TableScan:
         cache_blocks: whether the block cache keeps what is decoded; see `cache_use`.
         checkpoint: called between the stretches that are read; may raise to end the scan.
         counter: counts the rows of the rowsets as they are read; None for nobody.
+        piece_bytes: that the rows of a stretch may take once they are decoded.
     """
 
     schema: Schema
@@ -88,6 +93,7 @@ class TableScan:
     checkpoint: Callable[[], None] = lambda: None
     cache_blocks: bool = True
     counter: Counter | None = None
+    piece_bytes: int = MOST_DECODED
 
     @property
     def bound(self) -> SnapshotBound:
@@ -97,8 +103,13 @@ class TableScan:
     @property
     def columns(self) -> tuple[ColumnSchema, ...]:
         """The columns wanted, in order."""
-        stored = tuple(self.schema.by_id[i] for i in self.spec.column_ids)
+        stored = self.stored_columns
         return (*stored, ROW_ADDRESS) if self.spec.addressed else stored
+
+    @property
+    def stored_columns(self) -> tuple[ColumnSchema, ...]:
+        """Those of them that the table has."""
+        return tuple(self.schema.by_id[i] for i in self.spec.column_ids)
 
     @property
     def batch_schema(self) -> pa.Schema:
@@ -128,9 +139,24 @@ class TableScan:
         total = 0
         for read in self.reads:
             total += read.rows * (width + _STRING_BYTES * strings)
-            if strings and isinstance(read.rowset, DiskRowSet):
-                total += read.rowset.meta.total_size
+            if strings:
+                total += _size_of(read.rowset)
         return total
+
+    def estimated_within(self, size: int) -> int:
+        """The same; from footers where files may hold more than `size` bytes, packed."""
+        estimated = self.estimated_bytes
+        if estimated > size or estimated * _BEST_COMPRESSION <= size:
+            return estimated
+        return max(estimated, sum(map(self._decoded, self.reads)))
+
+    @property
+    def row_bytes(self) -> int:
+        """What a row takes in memory in the rowset with the widest."""
+        return max((self._decoded(read) // read.rows for read in self.reads), default=0)
+
+    def _decoded(self, read: RowSetRead) -> int:
+        return decoded_bytes(read.rowset, self.columns, self.bound)
 
     def row_filter(self) -> RowFilter | None:
         """The predicate, ready to drop rows."""
@@ -253,7 +279,7 @@ class TableScan:
         self, read: RowSetRead, row_filter: RowFilter | None, encoder: KeyEncoder
     ) -> KeyedSource | None:
         """A rowset, to be read by key; None when it has no row."""
-        rowset, stretch = read.rowset, self._stretch(ORDERED_ROWS)
+        rowset, stretch = read.rowset, self._fitting(read, self._stretch(ORDERED_ROWS))
         if isinstance(rowset, DiskRowSet):
             return KeyedSource(
                 rowset.meta.min_key,
@@ -277,6 +303,10 @@ class TableScan:
         limit = self.spec.limit
         return most if limit is None else min(max(limit, _LEAST_STRETCH), most)
 
+    def _fitting(self, read: RowSetRead, most: int) -> int:
+        """Rows of a stretch of a rowset: at most so many, and no more than a piece has."""
+        return rows_within(self.piece_bytes, self._decoded(read) / read.rows, most)
+
     def _until_limit(self, blocks: Iterator[RowBlock]) -> Iterator[RowBlock]:
         """Blocks until they hold as many rows as are wanted; the last is cut."""
         left = self.spec.limit
@@ -295,7 +325,7 @@ class TableScan:
         stretch: int | None,
         stats: ScanStats | None,
     ) -> Iterator[RowBlock]:
-        most = _UNCHECKED_ROWS if stretch is None else stretch
+        most = self._fitting(read, _UNCHECKED_ROWS if stretch is None else stretch)
         blocks = read.rowset.scan(
             self.columns,
             row_filter,
@@ -326,6 +356,13 @@ class TableScan:
         if self.counter is not None:
             self.counter.add(rows)
         return rows
+
+
+def _size_of(rowset: RowSet) -> int:
+    """Bytes on disk, or in memory."""
+    if isinstance(rowset, DiskRowSet):
+        return rowset.meta.total_size
+    return rowset.memory if isinstance(rowset, MemRowSet) else 0
 
 
 def _task(work: Callable[[_Argument], _Result], argument: _Argument) -> Callable[[], _Result]:

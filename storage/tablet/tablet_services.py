@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
+from pykudu_sql.storage.common.memory_budget import MOST_PIECE
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletEdit
 
@@ -20,6 +21,7 @@ class TabletServices:
         history_mark: the ancient history mark of a tablet, by its id: snapshots are read at this
             bound or above, and what only earlier ones need may go. 0 keeps everything.
         rowset_bytes: a rowset that grows past it on disk is closed and the next one begun.
+        piece_bytes: of rows, decoded, that are taken at once.
     """
 
     commit_lock: AbstractContextManager[object]
@@ -28,3 +30,4 @@ class TabletServices:
     record: Callable[[TabletEdit], None]
     history_mark: Callable[[str], SnapshotBound]
     rowset_bytes: int = 32 << 20
+    piece_bytes: int = MOST_PIECE

@@ -14,12 +14,16 @@ from pykudu_sql.storage.transaction.filed_changes import FiledChanges
 
 
 def write_changes(
-    pool: Executor, addressed: AddressedRows, batches: Iterable[RowOperations]
+    pool: Executor,
+    piece_bytes: int,
+    addressed: AddressedRows,
+    batches: Iterable[RowOperations],
 ) -> int:
     """Stage the changes of a large UPDATE or DELETE.
 
     Args:
         pool: its threads write.
+        piece_bytes: of texts that are in memory at once.
         addressed: the rows that a scan has found.
         batches: of addresses of these, each taken when the one before is written.
 
@@ -27,7 +31,7 @@ def write_changes(
     fit; InterfaceError: the tablets were written since the scan; DiskError: the disk refused; or
     what taking a batch raises; nothing was done.
     """
-    changes = FiledChanges(pool)
+    changes = FiledChanges(pool, piece_bytes)
     try:
         for operations in batches:
             counter = progress.counter("writing changes", operations.length)

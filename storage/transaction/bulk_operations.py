@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from pykudu_sql.storage.common import progress
+from pykudu_sql.storage.common.memory_budget import MOST_PIECE
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.ingest.routing import (
     RoutedRows,
@@ -33,7 +34,7 @@ from pykudu_sql.storage.transaction.resulting_rows import violation_of
 from pykudu_sql.storage.transaction.transaction_services import TransactionServices
 from pykudu_sql.storage.transaction.write_set import WriteSet
 
-LEAST_ROWS = 4096  # that are worth rowsets of their own
+LEAST_ROWS, LEAST_BYTES = 4096, 512 << 10  # that are worth rowsets of their own
 _DELETES = (RowOpKind.DELETE, RowOpKind.DELETE_IGNORE)
 _Share = tuple[PendingWrites, TabletRows, Located]
 
@@ -47,7 +48,7 @@ def write_operations(
     changed. Raises RowNotFoundError, ImmutableColumnError: a row does not fit; DiskError: the disk
     refused; or what taking a batch raises; the transaction must go back to where it was.
     """
-    changes = FiledChanges(services.pool)
+    changes = FiledChanges(services.pool, services.budget.piece(MOST_PIECE))
     changed = 0
     try:
         for batch in batches:
@@ -110,7 +111,9 @@ def _insert(
     """Insert the rows whose keys are new; how many these are."""
     fresh = [part.indices[~located.alive & (located.where < 0)] for _, part, located in shares]
     inserted = sum(map(len, fresh))
-    in_files = inserted >= LEAST_ROWS
+    width = sum(column.nbytes for column in batch.operations.columns.values())
+    size = width * inserted // batch.operations.length
+    in_files = inserted > 0 and (inserted >= LEAST_ROWS or size >= LEAST_BYTES)
     if in_files:
         new = inserts_of(batch, rows, np.sort(np.concatenate(fresh)))
         write_bulk(services, writes, batch.table, (new,))

@@ -1,25 +1,32 @@
 """What one statement changes of rows on disk, in delta files from the beginning.
 
 Each share of changes is written to a file at once; at the end the files of each rowset become one,
-in which a row is once, and the last change counts. Large ones with no row in common stay apart, for
-to merge them takes the memory of all their cells. They become part of the transaction then: until
-then neither the statement nor a query that feeds it sees them. Changes of rows that are themselves
-in memory stay there.
+in which a row is once, and the last change counts. Large ones with no row in common stay apart; of
+others that take more than a piece of memory files of some rows each are made. They become part of
+the transaction then: until then neither the statement nor a query that feeds it sees them. Changes
+of rows that are themselves in memory stay there.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, wait
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
 from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles, discard_files
 from pykudu_sql.storage.tablet.write.addressed_operations import AddressedOperations
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
-from pykudu_sql.storage.tablet.write.staged_changes import StagedPart, merge_parts, stage
+from pykudu_sql.storage.tablet.write.staged_changes import (
+    StagedDeltas,
+    StagedPart,
+    merge_parts,
+    stage,
+)
 
 _MERGED_ROWS = 1 << 16
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +44,16 @@ class _TabletChanges:
     parts: dict[int, list[StagedPart]] = field(default_factory=dict)
 
 
-def _stay_apart(parts: Sequence[StagedPart]) -> bool:
-    """Whether changes of one rowset are many and have no row in common."""
-    if len(parts) == 1 or sum(part.rows for part in parts) <= _MERGED_ROWS:
+def _cell_bytes(parts: Sequence[StagedPart]) -> int:
+    """What the texts of changes on disk take in memory."""
+    return sum(part.cell_bytes for part in parts if isinstance(part, StagedDeltas))
+
+
+def _stay_apart(parts: Sequence[StagedPart], most_bytes: int) -> bool:
+    """Whether changes of one rowset are many or large, and have no row in common."""
+    if len(parts) == 1:
+        return False
+    if sum(part.rows for part in parts) <= _MERGED_ROWS and _cell_bytes(parts) <= most_bytes:
         return False
     ordinals = np.concatenate([part.ordinals for part in parts])
     return len(np.unique(ordinals)) == len(ordinals)
@@ -48,9 +62,13 @@ def _stay_apart(parts: Sequence[StagedPart]) -> bool:
 class FiledChanges:
     """The changes of one statement. Used by one thread at a time."""
 
-    def __init__(self, pool: Executor) -> None:
-        """No changes yet. `pool`: its threads write."""
+    def __init__(self, pool: Executor, piece_bytes: int) -> None:
+        """No changes yet.
+
+        `pool`: its threads write; `piece_bytes`: of texts that are in memory at once.
+        """
         self._pool = pool
+        self._piece_bytes = piece_bytes
         self._tablets: dict[str, _TabletChanges] = {}
 
     def add(self, shares: Iterable[tuple[PendingWrites, AddressedOperations]]) -> None:
@@ -86,16 +104,18 @@ class FiledChanges:
     def _merged(self, changes: _TabletChanges) -> Sequence[StagedPart]:
         """The changes of each rowset as one part, or as several that change other rows each."""
         tablet = changes.pending.tablet
-        by_rowset = [parts for parts in changes.parts.values() if not _stay_apart(parts)]
+        piece = self._piece_bytes
+        by_rowset = [parts for parts in changes.parts.values() if not _stay_apart(parts, piece)]
         merged = self._side_by_side(
-            [partial(merge_parts, tablet, parts, changes.staged) for parts in by_rowset]
+            [partial(merge_parts, tablet, parts, changes.staged, piece) for parts in by_rowset]
         )
-        for parts, part in zip(by_rowset, merged, strict=True):
-            changes.pending.files.discard_changes([each for each in parts if each is not part])
-            parts[:] = [part]
+        for parts, new in zip(by_rowset, merged, strict=True):
+            if new is not parts:
+                changes.pending.files.discard_changes(parts)
+                parts[:] = new
         return [part for parts in changes.parts.values() for part in parts]
 
-    def _side_by_side(self, tasks: Sequence[Callable[[], StagedPart]]) -> Sequence[StagedPart]:
+    def _side_by_side(self, tasks: Sequence[Callable[[], _Result]]) -> Sequence[_Result]:
         """What tasks return. Raises what one raised, once all have ended."""
         running = [self._pool.submit(task) for task in tasks]
         wait(running)

@@ -20,6 +20,7 @@ from pykudu_sql.storage.commit.committer import AppliedCommit
 from pykudu_sql.storage.commit.new_table import NewTable
 from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
 from pykudu_sql.storage.common.ctrl_c import CtrlCHeld, waited_for
+from pykudu_sql.storage.common.memory_budget import MOST_PIECE
 from pykudu_sql.storage.common.partition.partition_pruner import prune
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec, Summary
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
@@ -31,7 +32,7 @@ from pykudu_sql.storage.errors import InterfaceError
 from pykudu_sql.storage.ingest.bulk_writer import coerce_columns
 from pykudu_sql.storage.ingest.table import tablet_of_key
 from pykudu_sql.storage.scan.cache_use import fits_cache
-from pykudu_sql.storage.scan.table_scan import RowSetRead, TableScan
+from pykudu_sql.storage.scan.table_scan import MOST_DECODED, RowSetRead, TableScan
 from pykudu_sql.storage.scan.table_summary import summarize
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
@@ -48,6 +49,7 @@ from pykudu_sql.storage.transaction.transaction_services import (
 from pykudu_sql.storage.transaction.write_set import Savepoint, WriteSet
 
 _LARGE_BYTES = 1 << 20
+_COUNTED_ROWS = 32
 
 
 class Transaction:
@@ -66,6 +68,7 @@ class Transaction:
         self._writes = WriteSet(snapshot.bound)
         self._new_tables: list[NewTable] = []
         self._addressed: AddressedRows | None = None
+        self._single_rows = 0
         self._ended = False
 
     @property
@@ -150,7 +153,11 @@ class Transaction:
             stats.rowsets += len(reads)
         services = self._services
         scan = TableScan(table.schema, spec, snapshot, reads, services.pool, stats)
-        return replace(scan, cache_blocks=fits_cache(scan, services.cache_bytes))
+        return replace(
+            scan,
+            cache_blocks=fits_cache(scan, services.cache_bytes),
+            piece_bytes=services.budget.piece(MOST_DECODED),
+        )
 
     def _rowsets(self, tablet: Tablet, bound: SnapshotBound | None) -> Sequence[WrittenRowSet]:
         """The rowsets of a tablet; those of the transaction itself only without a bound."""
@@ -226,9 +233,11 @@ class Transaction:
         nothing was done; NotNullError, ProgrammingError: the set of columns does not; nothing was
         done; InterfaceError: addresses are of another table, or the transaction wrote since they
         were given, or the rows with them are to be collected; nothing was done; DiskError: the disk
-        refused; the transaction must be rolled back.
+        refused; the transaction must be rolled back; OperationalError: what was written before
+        takes more memory than statements may have (53200); nothing was done.
         """
         self._open()
+        self._check_room()
         if operations.addresses is None:
             return BatchWriter(self._services, self._writes).write(table, operations, mode)
         addressed = self._take_addressed(table)
@@ -236,6 +245,10 @@ class Transaction:
             raise InterfaceError("rows can only be reported by their keys, not by addresses")
         changed = addressed.write(operations)
         return RowResults(changed, operations.length - changed, 0, ())
+
+    def _check_room(self) -> None:
+        """See that what was written so far leaves room in memory for more."""
+        self._services.budget.check(self._writes.memory, "the changes of this transaction")
 
     def _take_addressed(self, table: TableInfo) -> AddressedRows:
         """The rows that the latest scan has addressed, which can be written once."""
@@ -257,7 +270,9 @@ class Transaction:
         taking a batch raises; nothing was done.
         """
         self._open()
-        return write_changes(self._services.pool, self._take_addressed(table), batches)
+        services = self._services
+        piece = services.budget.piece(MOST_PIECE)
+        return write_changes(services.pool, piece, self._take_addressed(table), batches)
 
     def insert(self, table: TableInfo, batches: Iterable[RowOperations]) -> int:
         """Insert rows that come in batches, all or none, in memory for one batch at a time.
@@ -313,6 +328,9 @@ class Transaction:
         `cells`: by column id, the key's among them.
         """
         self._open()
+        self._single_rows += 1
+        if self._single_rows % _COUNTED_ROWS == 0:
+            self._check_room()
         tablet, row = keyed_row(self._services, table, kind, cells)
         pending = self._writes.on(table, tablet)
         if table.checks:

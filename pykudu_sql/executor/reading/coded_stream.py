@@ -69,6 +69,7 @@ class CodedStream:
     def __init__(self, scan: StreamedScan, codings: Sequence[Coding]) -> None:
         """Nothing is read yet."""
         self.row_count = scan.row_count
+        self.row_bytes = scan.row_bytes
         self.schema = pa.schema([*scan.schema, *(coding.field for coding in codings)])
         self._scan = scan
         self._codings = codings

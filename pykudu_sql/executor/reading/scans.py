@@ -47,6 +47,7 @@ class StreamedScan:
         self.transaction = transaction
         self.schema = scan.batch_schema
         self.row_count = rows_to_read(scan)
+        self.row_bytes: float = scan.row_bytes
         self.failure: Exception | None = None
         self._cancellation = state.cancellation
         self._number = state.cancellation.number

@@ -32,7 +32,6 @@ CHANGE_BYTES = 32 << 20
 # Rows in memory whose changes may stay there.
 MOST_IN_MEMORY = 1000
 EXPORT_BYTES = 16 << 20
-_LEAST_BYTES = 1 << 20
 
 ArrowColumns = Mapping[int, pa.Array | pa.ChunkedArray]
 ReadBatch = Callable[[], pa.RecordBatch | None]
@@ -101,7 +100,7 @@ def _read_chunk(read: ReadBatch, most: int) -> tuple[Sequence[pa.RecordBatch], b
 
 def chunk_bytes(budget: MemoryBudget) -> int:
     """Bytes of a chunk, which is in memory about three times while it is written."""
-    return min(CHUNK_BYTES, max(budget.free // 4, _LEAST_BYTES))
+    return budget.piece(CHUNK_BYTES)
 
 
 def reader_rows(

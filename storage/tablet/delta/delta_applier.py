@@ -14,29 +14,18 @@ import pyarrow as pa
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import fixed_view, from_fixed
 from pykudu_sql.storage.common.types.types import DataType, Kind
-from pykudu_sql.storage.tablet.delta.delta_store import ColumnPatch, concat_values
-
-
-def slice_patch(patch: ColumnPatch, start: int, stop: int) -> ColumnPatch | None:
-    """The part of a patch, which is not empty, for rows start <= ordinal < stop, or None."""
-    ordinals = patch.ordinals
-    if start <= ordinals[0] and ordinals[-1] < stop:
-        return patch
-    first, last = np.searchsorted(ordinals, (start, stop))
-    if first == last:
-        return None
-    return ColumnPatch(ordinals[first:last], patch.values.slice(first, last - first))
+from pykudu_sql.storage.tablet.delta.delta_store import CellPatch, concat_values
 
 
 def apply_patch(
-    base: pa.Array, start: int, patch: ColumnPatch | None, column_type: DataType
+    base: pa.Array, start: int, patch: CellPatch | None, column_type: DataType
 ) -> pa.Array:
     """A column with at most one patch applied; the arguments are those of `apply_patches`."""
     return apply_patches(base, start, () if patch is None else (patch,), column_type)
 
 
 def apply_patches(
-    base: pa.Array, start: int, patches: Sequence[ColumnPatch], column_type: DataType
+    base: pa.Array, start: int, patches: Sequence[CellPatch], column_type: DataType
 ) -> pa.Array:
     """A column with patches applied.
 
@@ -46,7 +35,7 @@ def apply_patches(
         patches: the cells that win over the base; those of a later patch win over an earlier's.
     """
     stop = start + len(base)
-    sliced = [slice_patch(patch, start, stop) for patch in patches]
+    sliced = [patch.between(start, stop) for patch in patches]
     layers = [patch for patch in sliced if patch is not None]
     if not layers:
         return base
@@ -62,21 +51,6 @@ def apply_patches(
     if pa.types.is_dictionary(base.type):
         return _patch_dictionary(base, parts, values)
     return _choose(base, parts, values)
-
-
-def patch_of(patch: ColumnPatch, ordinals: npt.NDArray[np.int64]) -> ColumnPatch | None:
-    """The part of a patch for some rows, by index among them, or None.
-
-    `patch`: of the whole rowset; `ordinals`: of the rows, distinct, in any order.
-    """
-    if not len(patch.ordinals):
-        return None
-    positions = np.searchsorted(patch.ordinals, ordinals)
-    np.minimum(positions, len(patch.ordinals) - 1, out=positions)
-    indices = np.flatnonzero(patch.ordinals[positions] == ordinals)
-    if not len(indices):
-        return None
-    return ColumnPatch(indices, patch.values.take(pa.array(positions[indices])))
 
 
 def _choose(base: pa.Array, parts: Sequence[npt.NDArray[np.int64]], values: pa.Array) -> pa.Array:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -123,15 +123,66 @@ class DeltaStats:
         )
 
 
+class CellPatch(Protocol):
+    """The one cell that wins for each changed row of a column, in memory or where it is stored."""
+
+    @property
+    def ordinals(self) -> Ordinals:
+        """Of the rows, ascending and distinct, int64[m]; not empty."""
+
+    @property
+    def values(self) -> pa.Array:
+        """All m cells."""
+
+    def between(self, start: int, stop: int) -> "ColumnPatch | None":
+        """The part for rows start <= ordinal < stop, or None."""
+
+    def chosen(self, ordinals: Ordinals) -> "ColumnPatch | None":
+        """The part for some rows, by index among them, or None.
+
+        `ordinals`: of the rows, distinct, in any order.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnPatch:
-    """The one cell that wins for each changed row of a column.
+    """A `CellPatch` in memory.
 
     `ordinals`: ascending and distinct, int64[m]; `values`: m cells.
     """
 
     ordinals: Ordinals
     values: pa.Array
+
+    def between(self, start: int, stop: int) -> "ColumnPatch | None":
+        """See `CellPatch`."""
+        ordinals = self.ordinals
+        if start <= ordinals[0] and ordinals[-1] < stop:
+            return self
+        first, last = np.searchsorted(ordinals, (start, stop))
+        if first == last:
+            return None
+        return ColumnPatch(ordinals[first:last], self.values.slice(first, last - first))
+
+    def chosen(self, ordinals: Ordinals) -> "ColumnPatch | None":
+        """See `CellPatch`."""
+        indices, places = places_of(self.ordinals, ordinals)
+        if not len(indices):
+            return None
+        return ColumnPatch(indices, self.values.take(pa.array(places)))
+
+
+def places_of(changed: Ordinals, wanted: Ordinals) -> tuple[Ordinals, Ordinals]:
+    """Which of the rows wanted are changed ones: their indices among them, and among the changed.
+
+    `changed`: ascending; `wanted`: in any order.
+    """
+    if not len(changed):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    positions = np.searchsorted(changed, wanted)
+    np.minimum(positions, len(changed) - 1, out=positions)
+    indices = np.flatnonzero(changed[positions] == wanted)
+    return indices, positions[indices]
 
 
 def no_deltas() -> Deltas:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound, Timestamp
+from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.tablet.delta.delta_store import Deltas, Ordinals, select
 from pykudu_sql.storage.tablet.delta.delta_view import (
     DeltaPart,
@@ -123,6 +124,16 @@ class DeltaTracker:
     def is_visible(self, bound: SnapshotBound) -> bool:
         """Whether a snapshot can see any row of the rowset."""
         return self.inserted_at is None or self.inserted_at < bound
+
+    def cell_bytes(self, column: ColumnSchema, bound: SnapshotBound) -> int:
+        """Bytes in memory of what a snapshot sees changed in a column; 0 where that is no text.
+
+        Raises CorruptionError: a footer is not what was written.
+        """
+        if not column.type.is_variable:
+            return 0
+        in_files = sum(file.cell_bytes(column.id) for file in self._files_for(bound))
+        return in_files + sum(store.bytes for store in self.stores)
 
     def row_changes(
         self, ordinal: int, bound: SnapshotBound, column_ids: Sequence[int]

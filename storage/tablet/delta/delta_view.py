@@ -20,6 +20,7 @@ import pyarrow as pa
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.tablet.delta.delta_run import DeltaRun
 from pykudu_sql.storage.tablet.delta.delta_store import (
+    CellPatch,
     ColumnPatch,
     Ordinals,
     concat_values,
@@ -29,6 +30,7 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
 )
 from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.delta.stored_patch import stored_patch
 
 Liveness = tuple[Ordinals, npt.NDArray[np.bool_]]
 
@@ -40,7 +42,7 @@ class DeltaPart(Protocol):
     def records(self) -> int:
         """How many deltas are applied."""
 
-    def layers(self, column_id: int) -> tuple[ColumnPatch, ...]:
+    def layers(self, column_id: int) -> tuple[CellPatch, ...]:
         """The cells changed in a column; those of a later layer win."""
 
     def liveness(self) -> Liveness:
@@ -64,7 +66,7 @@ class StorePart:
     def records(self) -> int:
         return sum(run.records for run in self._visible())
 
-    def layers(self, column_id: int) -> tuple[ColumnPatch, ...]:
+    def layers(self, column_id: int) -> tuple[CellPatch, ...]:
         return _layers(self._visible(), column_id)
 
     def liveness(self) -> Liveness:
@@ -97,10 +99,14 @@ class FilePart:
         stats = self._file.meta.stats
         return stats.records if mask is None else int(np.count_nonzero(mask))
 
-    def layers(self, column_id: int) -> tuple[ColumnPatch, ...]:
+    def layers(self, column_id: int) -> tuple[CellPatch, ...]:
         if column_id not in self._file.meta.stats.updates:
             return ()
-        patch = winners(self._file.deltas((column_id,)), column_id, self._visible())
+        patch: CellPatch | None
+        if self._file.is_wide(column_id):
+            patch = stored_patch(self._file, column_id, self._visible())
+        else:
+            patch = winners(self._file.deltas((column_id,)), column_id, self._visible())
         return () if patch is None else (patch,)
 
     def liveness(self) -> Liveness:
@@ -125,8 +131,8 @@ class DeltaView:
         """View over parts in the order of their application."""
         self.token = object()
         self._parts = parts
-        self._layers: dict[int, tuple[ColumnPatch, ...]] = {}
-        self._patches: dict[int, ColumnPatch | None] = {}
+        self._layers: dict[int, tuple[CellPatch, ...]] = {}
+        self._patches: dict[int, CellPatch | None] = {}
         self._liveness: Liveness | None = None
         self._alive: dict[int, npt.NDArray[np.bool_] | None] = {}
 
@@ -135,12 +141,12 @@ class DeltaView:
         """How many deltas the view applies."""
         return sum(part.records for part in self._parts)
 
-    def layers(self, column_id: int) -> tuple[ColumnPatch, ...]:
+    def layers(self, column_id: int) -> tuple[CellPatch, ...]:
         if column_id not in self._layers:
             self._layers[column_id] = _layers(self._parts, column_id)
         return self._layers[column_id]
 
-    def patch(self, column_id: int) -> ColumnPatch | None:
+    def patch(self, column_id: int) -> CellPatch | None:
         """The cells that win in a column, or None when none changed."""
         if column_id not in self._patches:
             self._patches[column_id] = _last_patch(self.layers(column_id))
@@ -170,11 +176,11 @@ class DeltaView:
         return self._alive[rows]
 
 
-def _layers(parts: Sequence[DeltaPart], column_id: int) -> tuple[ColumnPatch, ...]:
+def _layers(parts: Sequence[DeltaPart], column_id: int) -> tuple[CellPatch, ...]:
     return tuple(layer for part in parts for layer in part.layers(column_id))
 
 
-def _last_patch(patches: Sequence[ColumnPatch]) -> ColumnPatch | None:
+def _last_patch(patches: Sequence[CellPatch]) -> CellPatch | None:
     if len(patches) <= 1:
         return patches[0] if patches else None
     ordinals = np.concatenate([patch.ordinals for patch in patches])

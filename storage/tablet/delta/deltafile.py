@@ -6,6 +6,9 @@ Statistics stand in the tablet's metadata, so a file that a snapshot does not ne
 
 A file that is written before its commit has no `timestamp`: all its deltas are of that commit, and
 its statistics are given the time when it is published (`committed`).
+
+Cells of a column are read and kept together, but for large texts (`is_wide`): those of some rows
+are read when these are.
 """
 
 from collections.abc import Collection, Mapping
@@ -21,6 +24,7 @@ from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.container import ContainerReader, ContainerWriter, FileIdentity
 from pykudu_sql.storage.cfile.encoding.frame import BIT_SHUFFLE
 from pykudu_sql.storage.cfile.encoding.rle import RLE
+from pykudu_sql.storage.common.row_allowance import LEAST_WIDE_BYTES
 from pykudu_sql.storage.common.types.arrays import fixed_view, plain
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.types import AUTO_ENCODING, Compression, DataType, Kind
@@ -31,6 +35,9 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
     DeltaKind,
     Deltas,
     DeltaStats,
+    Ordinals,
+    between,
+    no_deltas,
     stats,
 )
 from pykudu_sql.storage.tablet.delta.row_change import (
@@ -45,6 +52,9 @@ BLOCK_SIZE = 256 * 1024
 REDO = "redo"
 UNDO = "undo"
 _RECORDS = "records"
+_POSITIONS = "positions"
+# What is packed into less is never much.
+_SMALL_FILE = 64 * 1024
 _INT64 = DataType(Kind.INT64)
 _INT8 = DataType(Kind.INT8)
 
@@ -152,6 +162,7 @@ class DeltaFile:
         self._env = env
         self._identity = identity
         self._cache = cache
+        self._cell_bytes: Mapping[int, int] | None = None
 
     def move_to(self, path: str) -> None:
         """Read it from another place from here on, to which it was renamed.
@@ -200,7 +211,93 @@ class DeltaFile:
         if not self.is_whole(bound):
             end_of = later if self.meta.kind == UNDO else earlier
             stop = end_of(records.timestamps, first, stop, bound)
+        if any(self.is_wide(column_id) for column_id in changed):
+            own = self.rows_between(ordinal, ordinal + 1, changed)
+            return outcome_of(own, 0, stop - first, changed, types)
         return outcome_of(self.deltas(changed), first, stop, changed, types)
+
+    def cell_bytes(self, column_id: int) -> int:
+        """Bytes of all its cells of a column in memory, 0 where those are no texts.
+
+        Raises CorruptionError: the footer is not what was written.
+        """
+        if column_id not in self.meta.stats.updates:
+            return 0
+        if self._cell_bytes is None:
+            reader = ContainerReader.open(self._env, self.path, self._identity, self._cache)
+            try:
+                entries = {i: reader.entry(f"{i}.value") for i in self.meta.stats.updates}
+            finally:
+                reader.close()
+            self._cell_bytes = {
+                i: entry.raw_size
+                for i, entry in entries.items()
+                if entry and entry.type.is_variable
+            }
+        return self._cell_bytes.get(column_id, 0)
+
+    def is_wide(self, column_id: int) -> bool:
+        """Whether the cells of a column are read when their rows are, and not kept.
+
+        Raises CorruptionError: the footer is not what was written.
+        """
+        if self.meta.size < _SMALL_FILE:
+            return False
+        count = self.meta.stats.updates.get(column_id, 0)
+        return count > 0 and self.cell_bytes(column_id) >= LEAST_WIDE_BYTES * count
+
+    @property
+    def has_wide(self) -> bool:
+        """Whether the cells of any column are."""
+        return any(map(self.is_wide, self.meta.stats.updates))
+
+    def rows_between(self, start: int, stop: int, column_ids: Collection[int]) -> Deltas:
+        """The records of the rows start <= ordinal < stop, by ordinals counted from start.
+
+        `column_ids`: whose cells are wanted. Raises CorruptionError: the bytes are not what was
+        written.
+        """
+        first, last = np.searchsorted(self._records().ordinals, (start, stop)).tolist()
+        if first == last:
+            return no_deltas()
+        wide = [i for i in self.meta.stats.updates if i in column_ids and self.is_wide(i)]
+        part = between(self.deltas([i for i in column_ids if i not in wide]), start, stop)
+        cells = dict(part.cells)
+        for column_id in wide:
+            positions = self.positions(column_id)
+            low, high = np.searchsorted(positions, (first, last)).tolist()
+            if low < high:
+                values = self.cells_at(column_id, np.arange(low, high, dtype=np.int64))
+                cells[column_id] = DeltaCells(positions[low:high] - first, values)
+        return replace(part, cells=cells)
+
+    def positions(self, column_id: int) -> Ordinals:
+        """The records that set a column, ascending, int64[m].
+
+        Raises CorruptionError: the bytes are not what was written.
+        """
+        key = (self._cache_name, column_id, _POSITIONS)
+        cached = self._cache.get(key)
+        if isinstance(cached, np.ndarray):
+            return cached
+        reader = ContainerReader.open(self._env, self.path, self._identity, self._cache)
+        try:
+            positions = self._read_positions(reader, column_id, self.meta.stats.records)
+        finally:
+            reader.close()
+        self._cache.put(key, positions, positions.nbytes)
+        return positions
+
+    def cells_at(self, column_id: int, places: Ordinals) -> pa.Array:
+        """Some of the cells of a column; `places`: of them among all of it, ascending, int64[n].
+
+        Raises CorruptionError: the bytes are not what was written.
+        """
+        reader = ContainerReader.open(self._env, self.path, self._identity, self._cache)
+        try:
+            return plain(reader.cfile(f"{column_id}.value").take_once(places))
+        finally:
+            reader.close()
 
     def deltas(self, column_ids: Collection[int] | None = None) -> Deltas:
         """All records, with the cells of some columns.
@@ -258,14 +355,19 @@ class DeltaFile:
         cached = self._cache.peek((self._cache_name, column_id))
         if isinstance(cached, DeltaCells):
             return cached
-        positions = _numbers(reader, f"{column_id}.position", _INT64)
+        positions = self._read_positions(reader, column_id, records)
         values = plain(reader.cfile(f"{column_id}.value").read_all())
-        ascending = bool((np.diff(positions) > 0).all()) and len(positions) == len(values)
-        if not ascending or (len(positions) and not 0 <= positions[0] <= positions[-1] < records):
-            raise CorruptionError(f"{self.path}: column {column_id} names records out of range")
         cells = DeltaCells(positions, values)
         self._cache.put((self._cache_name, column_id), cells, 8 * len(positions) + values.nbytes)
         return cells
+
+    def _read_positions(self, reader: ContainerReader, column_id: int, records: int) -> Ordinals:
+        positions = _numbers(reader, f"{column_id}.position", _INT64)
+        values = reader.cfile(f"{column_id}.value").row_count
+        ascending = bool((np.diff(positions) > 0).all()) and len(positions) == values
+        if not ascending or (len(positions) and not 0 <= positions[0] <= positions[-1] < records):
+            raise CorruptionError(f"{self.path}: column {column_id} names records out of range")
+        return positions
 
 
 def _numbers(reader: ContainerReader, name: str, kind: DataType) -> npt.NDArray[Any]:

@@ -20,6 +20,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.storage.common.row_allowance import text_bytes
 from pykudu_sql.storage.common.types.arrays import cells_to_array
 from pykudu_sql.storage.common.types.hybrid_time import (
     EVERYTHING,
@@ -102,7 +103,7 @@ class DeltaMemStore:
             history.add(change)
         with self._seal_lock:
             self._log.append((ordinal, change))
-        self._count(kind, 1, _ENTRY_BYTES, timestamp)
+        self._count(kind, 1, _ENTRY_BYTES + text_bytes(cells.values()), timestamp)
 
     def add_batch(
         self,

@@ -1,11 +1,11 @@
 """Merging compaction: several DiskRowSets of overlapping key ranges become few that do not overlap.
 
 Kudu's `CompactRowSetsOp` (`tablet/compaction.cc`, `docs/design-docs/compaction.md`). A k-way merge,
-streamed: the key space is cut into slices of about `_SLICE_ROWS` rows at keys that the key indexes
-name; the rows of all inputs in a slice are merged at once, ghosts of one key spliced into one
-history, and appended to the output, which rolls at its target size. What memory holds is the keys
-of a slice and of an unfinished rowset, one column of it, and the inputs' deltas. The block cache is
-left to readers.
+streamed: the key space is cut into slices of about `_SLICE_ROWS` rows, or of a piece of memory
+where rows are wide, at keys that the key indexes name; the rows of all inputs in a slice are merged
+at once, ghosts of one key spliced into one history, and appended to the output, which rolls at its
+target size. What memory holds is the keys of a slice and of an unfinished rowset, one column of it,
+and the inputs' deltas, but for large texts. The block cache is left to readers.
 
 Readers and writers go on meanwhile, in phases as at a flush:
 
@@ -18,7 +18,7 @@ Readers and writers go on meanwhile, in phases as at a flush:
 Log records that name an input are passed over by a replay from then on: the outputs hold them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,10 +94,14 @@ def compact_rowsets(
     if not inputs:
         return CompactionResult()
 
-    rows = _rows_per_rowset(inputs, target_bytes or services.rowset_bytes)
+    for source in checked(inputs, checkpoint):
+        source.load()
+    piece = services.piece_bytes
+    rows = _rows_per_rowset(inputs, target_bytes or services.rowset_bytes, 2 * piece)
     with staging(tablet.files) as staged:
         writer = RollingRowSetWriter(tablet, columns, staged, rows, checkpoint)
-        ordinals = _merge(inputs, tablet.schema.key_ids, mark, writer, checkpoint)
+        slices = key_slices(inputs, _SLICE_ROWS, piece)
+        ordinals = _merge(inputs, slices, tablet.schema.key_ids, mark, writer, checkpoint)
         moved = [
             MovedRows(store, new_ordinals)
             for source, new_ordinals in zip(inputs, ordinals, strict=True)
@@ -116,34 +120,37 @@ def _merge_in_memory(tablet: Tablet, rowsets: Sequence[DiskRowSet]) -> None:
             store.deltas()
 
 
-def _rows_per_rowset(inputs: Sequence[CompactionInput], target_bytes: int) -> int:
-    """Rows that make outputs of one size, none above the target."""
+def _rows_per_rowset(
+    inputs: Sequence[CompactionInput], target_bytes: int, most_decoded: int
+) -> int:
+    """Rows that make outputs of one size, none above the target, and no column of any too large."""
     rows = sum(source.rowset.meta.rows for source in inputs)
     size = sum(source.rowset.meta.total_size for source in inputs)
-    outputs = max(1, -(-size // max(1, target_bytes)))
+    columns = inputs[0].columns
+    widest = max(sum(source.column_bytes(column) for source in inputs) for column in columns)
+    outputs = max(1, -(-size // max(1, target_bytes)), -(-widest // most_decoded))
     return max(1, -(-rows // outputs))
 
 
 def _merge(
     inputs: Sequence[CompactionInput],
+    slices: Iterable[Sequence[tuple[int, int]]],
     key_ids: Sequence[int],
     mark: SnapshotBound,
     writer: RollingRowSetWriter,
     checkpoint: Checkpoint,
 ) -> Sequence[Ordinals]:
-    """Merge everything into the writer.
+    """Merge everything into the writer; `slices`: see `key_slices`.
 
     Returns for each input, the place of each of its rows among all rows written, -1 for none.
     """
-    for source in checked(inputs, checkpoint):
-        source.load()
     ordinals = [np.full(source.rowset.meta.rows, -1, np.int64) for source in inputs]
     written = 0
     counter = progress.counter("compacting rowsets", sum(map(len, ordinals)))
-    for ranges in checked(key_slices(inputs, _SLICE_ROWS), checkpoint):
+    for ranges in checked(slices, checkpoint):
         inputs_left = [i for i, (start, stop) in enumerate(ranges) if start < stop]
-        slices = [inputs[i].read(*ranges[i]) for i in checked(inputs_left, checkpoint)]
-        spliced = splice(slices, key_ids, mark)
+        rows = [inputs[i].read(*ranges[i]) for i in checked(inputs_left, checkpoint)]
+        spliced = splice(rows, key_ids, mark)
         for i, local in zip(inputs_left, spliced.ordinals, strict=True):
             start, stop = ranges[i]
             counter.add(stop - start)

@@ -1,18 +1,19 @@
 """A DiskRowSet as a merging compaction reads it: key range by key range, rows with their history.
 
 Kudu's `CompactionInput` (`tablet/compaction.cc`) walks rows; here a slice of a rowset is a handful
-of columns (see `row_slice`). The deltas of a rowset are read whole, once; base data only as far as
-a slice needs them, each column when it is needed, so that a merge has one column in memory and
-not all of them.
+of columns (see `row_slice`). The deltas of a rowset are read whole, once, but for those of large
+texts; base data only as far as a slice needs them, each column when it is needed, so that a merge
+has one column in memory and not all of them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.storage.cfile.key_index import INTERVAL
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
@@ -32,6 +33,7 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
     without_columns,
 )
 from pykudu_sql.storage.tablet.delta.delta_tracker import visible_redo
+from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
 from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, RowSlice
 from pykudu_sql.storage.tablet.history.undo_builder import undo_of_updates
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
@@ -79,20 +81,43 @@ class CompactionInput:
         self._redo: Deltas | None = None
         self._undo: Deltas | None = None
         self._patches: dict[int, ColumnPatch | None] = {}
+        self._is_wide = False
 
     def load(self) -> None:
         """Read the deltas.
 
         Raises CorruptionError: a file is not what was written; DiskError: the disk refused.
         """
-        tracker = self._tracker
-        wanted = {column.id for column in self._columns}
-        redo = merge_redo([*(file.deltas() for file in tracker.redo), *self._memory])
-        self._redo = without_columns(redo, set(redo.cells) - wanted)
-        undo = merge_undo([file.deltas() for file in tracker.undo])
-        recent = select(undo, undo.timestamps >= np.uint64(self._mark))
-        self._undo = without_columns(recent, set(recent.cells) - wanted)
+        self._is_wide = any(file.has_wide for file in self._tracker.files)
+        if self._is_wide:
+            return
+        self._redo, self._undo = self._read_redo(0, self.rows), self._read_undo(0, self.rows)
         self._patches = {i: winners(self._redo, i) for i in self._redo.cells}
+
+    def _read_redo(self, start: int, stop: int) -> Deltas:
+        wanted = {column.id for column in self._columns}
+        in_files = [file.rows_between(start, stop, wanted) for file in self._tracker.redo]
+        in_memory = [between(deltas, start, stop) for deltas in self._memory]
+        redo = merge_redo([*in_files, *in_memory])
+        return without_columns(redo, set(redo.cells) - wanted)
+
+    def _read_undo(self, start: int, stop: int) -> Deltas:
+        wanted = {column.id for column in self._columns}
+        files = self._tracker.undo
+        undo = merge_undo([file.rows_between(start, stop, wanted) for file in files])
+        recent = select(undo, undo.timestamps >= np.uint64(self._mark))
+        return without_columns(recent, set(recent.cells) - wanted)
+
+    def _redo_between(self, start: int, stop: int) -> Deltas:
+        """The REDO deltas of some rows, by ordinals counted from start."""
+        if self._redo is None:
+            return self._read_redo(start, stop)
+        return between(self._redo, start, stop)
+
+    def _undo_between(self, start: int, stop: int) -> Deltas:
+        if self._undo is None:
+            return self._read_undo(start, stop)
+        return between(self._undo, start, stop)
 
     @property
     def rows(self) -> int:
@@ -104,15 +129,30 @@ class CompactionInput:
         """That the rowset takes on disk."""
         return self.rowset.meta.total_size
 
+    @property
+    def decoded_bytes(self) -> int:
+        """That the rows and their changes take in memory."""
+        return sum(map(self.column_bytes, self._columns))
+
+    def column_bytes(self, column: ColumnSchema) -> int:
+        """That a column and its changes take in memory."""
+        changes = sum(file.cell_bytes(column.id) for file in self._tracker.files)
+        return self.rowset.base.decoded_bytes(column) + changes
+
     def sample(self, rows: int) -> list[bytes]:
-        return self.rowset.base.key_index.sample(rows)
+        if rows >= INTERVAL:
+            return self.rowset.base.key_index.sample(rows)
+        places = np.arange(0, self.rows, rows, dtype=np.int64)
+        return self.keys(0, self.rows).take(places).to_pylist()
 
     def changed(self, low: SnapshotBound, high: SnapshotBound) -> npt.NDArray[np.bool_]:
-        """Rows that a commit at a time low <= t < high touched, bool[rows]; `load` was called."""
-        assert self._redo is not None and self._undo is not None
+        """Rows that a commit at a time low <= t < high touched, bool[rows]."""
         inserted_at = self.rowset.meta.inserted_at
         mask = np.full(self.rows, inserted_at is not None and low <= inserted_at < high)
-        for deltas in (self._redo, self._undo):
+        wanted = {column.id for column in self._columns}
+        in_files = (_touching(file, wanted) for file in self._tracker.files)
+        in_memory = (without_columns(d, set(d.cells) - wanted) for d in self._memory)
+        for deltas in (*in_files, *in_memory):
             mask[deltas.ordinals[within(deltas.timestamps, low, high)]] = True
         return mask
 
@@ -136,11 +176,10 @@ class CompactionInput:
 
     def read(self, start: int, stop: int) -> RowSlice:
         """The rows start <= ordinal < stop; `load` was called."""
-        assert self._redo is not None and self._undo is not None
-        redo = between(self._redo, start, stop)
+        redo = self._redo_between(start, stop)
         changed = self._base([c for c in self._columns if c.id in redo.cells], start, stop)
         undo = merge_undo(
-            [undo_of_updates(redo, changed, self._mark), between(self._undo, start, stop)]
+            [undo_of_updates(redo, changed, self._mark), self._undo_between(start, stop)]
         )
         keys = self._base(self._encoder.columns, start, stop)
         return RowSlice(
@@ -154,6 +193,14 @@ class CompactionInput:
     def latest(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
         """The latest cells of a column in the rows start <= ordinal < stop; `load` was called."""
         cells = self._read_column(column, start, stop)
+        if self._is_wide:
+            redo = merge_redo(
+                [
+                    *(file.rows_between(start, stop, {column.id}) for file in self._tracker.redo),
+                    *(between(deltas, start, stop) for deltas in self._memory),
+                ]
+            )
+            return apply_patch(cells, 0, winners(redo, column.id), column.type)
         return apply_patch(cells, start, self._patches.get(column.id), column.type)
 
     @property
@@ -198,6 +245,16 @@ class _Image(Mapping[int, pa.Array]):
         keys = {i: array.slice(start, stop - start) for i, array in self._keys.items()}
         first = self._range[0]
         return _Image(self._source, keys, first + start, first + stop)
+
+
+def _touching(file: DeltaFile, wanted: Collection[int]) -> Deltas:
+    """The records of a file that concern some columns, without their cells."""
+    records = file.deltas(())
+    keep = records.kinds != DeltaKind.UPDATE
+    for column_id in file.meta.stats.updates:
+        if column_id in wanted:
+            keep[file.positions(column_id)] = True
+    return select(records, keep)
 
 
 def _deaths(redo: Deltas, rows: int) -> Timestamps:

@@ -17,6 +17,10 @@ snapshot at any time is read as before. Updates that no snapshot at or above the
 mark can distinguish from later ones are left out on the way, and so are those of columns that are
 gone.
 
+Both hold what they merge in memory. Where texts are more than a piece (`TabletServices`), a merging
+compaction of the one rowset takes their place: it reads a slice at a time, and leaves rowsets of
+which each is small enough.
+
 Each major compaction makes one more UNDO file. When there are a few, it takes the newest ones in
 while they are small.
 """
@@ -45,6 +49,7 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
 )
 from pykudu_sql.storage.tablet.delta.deltafile import REDO, UNDO, DeltaFile, DeltaFileMeta
 from pykudu_sql.storage.tablet.history.undo_builder import undo_of_updates
+from pykudu_sql.storage.tablet.maintenance.compaction import compact_rowsets
 from pykudu_sql.storage.tablet.maintenance.rowset_swap import (
     current_rowset,
     swap_rowsets,
@@ -78,6 +83,9 @@ def compact_redo(
     current = current_rowset(tablet, rowset.id)
     if current is None or len(current.tracker.redo) < 2:
         return 0
+    if _text_bytes(current.tracker.redo) > services.piece_bytes:
+        compact_rowsets(tablet, [current], services, checkpoint=checkpoint)
+        return len(current.tracker.redo)
     merged = _merged(tablet, current.tracker.redo, services.history_mark(tablet.id))
     checkpoint()
     with staging(tablet.files) as staged:
@@ -111,6 +119,11 @@ def compact_major(
     columns = [] if current is None else _updated(tablet, current, column_ids)
     if current is None or not columns:
         return 0
+    texts = [column for column in columns if column.type.is_variable]
+    rewritten = sum(map(current.base.decoded_bytes, texts)) + _text_bytes(current.tracker.redo)
+    if rewritten > 2 * services.piece_bytes:
+        compact_rowsets(tablet, [current], services, checkpoint=checkpoint)
+        return len(columns)
     ids = tuple(column.id for column in columns)
     mark = services.history_mark(tablet.id)
     merged = _merged(tablet, current.tracker.redo, mark)
@@ -142,6 +155,11 @@ class _Moved:
 
     columns: Mapping[int, pa.Array]
     undo: Deltas
+
+
+def _text_bytes(files: Sequence[DeltaFile]) -> int:
+    """What the texts of all deltas take in memory."""
+    return sum(file.cell_bytes(i) for file in files for i in file.meta.stats.updates)
 
 
 def _updated(

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from pykudu_sql.storage.common import progress
 from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
+from pykudu_sql.storage.common.row_allowance import rows_within
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.tablet.delta.delta_store import between, select
 from pykudu_sql.storage.tablet.delta.delta_tracker import visible_redo
@@ -109,8 +110,9 @@ def _write_rowsets(
     deltas = remap(visible_redo(memrowset.deltas.deltas(), bound), new_ordinals)
     writer: RollingRowSetWriter | None = None
     counter = progress.counter("flushing memory", count)
-    for start in checked(range(0, count, _SLICE_ROWS), checkpoint):
-        stop = min(start + _SLICE_ROWS, count)
+    step = rows_within(services.piece_bytes, memrowset.memory / count, _SLICE_ROWS)
+    for start in checked(range(0, count, step), checkpoint):
+        stop = min(start + step, count)
         part = rows.part(start, stop)
         history = build_history(
             memrowset.inserted(checked(schema, checkpoint), part.ordinals),
@@ -124,7 +126,8 @@ def _write_rowsets(
         undo = select(history.undo, history.undo.timestamps >= np.uint64(mark))
         if writer is None:
             in_memory = sum(values.nbytes for values in history.columns.values()) * count // stop
-            outputs = max(1, -(-in_memory // (_USUAL_RATIO * services.rowset_bytes)))
+            most = min(_USUAL_RATIO * services.rowset_bytes, 2 * services.piece_bytes)
+            outputs = max(1, -(-in_memory // most))
             writer = RollingRowSetWriter(tablet, schema, staged, -(-count // outputs), checkpoint)
         image = GatheredColumns([HeldColumns(history.columns)], None)
         writer.append(RowSlice(part.keys, image, undo, died, np.zeros_like(died)))

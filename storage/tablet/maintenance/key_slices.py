@@ -2,11 +2,13 @@
 
 The keys to cut at come from the rowsets' own key indexes, so that a slice holds about as many rows
 whatever the distribution of keys, and cutting reads next to nothing. Keys and single columns of a
-slice are held in memory, so those of wide rows are shorter.
+slice are held in memory, and all columns of what changed, so slices of wide rows are shorter.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
+
+from pykudu_sql.storage.common.row_allowance import rows_within
 
 _SLICE_BYTES = 48 * 1024 * 1024
 """As stored."""
@@ -24,6 +26,10 @@ class KeyedRows(Protocol):
     def stored_bytes(self) -> int:
         """That they take on disk."""
 
+    @property
+    def decoded_bytes(self) -> int:
+        """That they and their changes take in memory."""
+
     def sample(self, rows: int) -> list[bytes]:
         """The first key and every so many rows another one."""
 
@@ -31,13 +37,19 @@ class KeyedRows(Protocol):
         """The first ordinal whose key is not below a given one."""
 
 
-def key_slices(inputs: Sequence[KeyedRows], most_rows: int) -> Iterator[Sequence[tuple[int, int]]]:
+def key_slices(
+    inputs: Sequence[KeyedRows], most_rows: int, most_bytes: int
+) -> Iterator[Sequence[tuple[int, int]]]:
     """For each slice of the key space in turn, the ordinals of each input in it.
 
-    `inputs`: to be merged; `most_rows`: that a slice is to hold, about; fewer where they are wide.
+    Args:
+        inputs: to be merged.
+        most_rows, most_bytes: that a slice is to hold, about; bytes once they are decoded.
     """
-    samples = sorted(key for source in inputs for key in source.sample(_SAMPLE_ROWS))
-    cuts = sorted(set(samples[:: _samples_per_slice(inputs, most_rows)][1:]))
+    wanted = _rows_per_slice(inputs, most_rows, most_bytes)
+    apart = min(_SAMPLE_ROWS, wanted)
+    samples = sorted(key for source in inputs for key in source.sample(apart))
+    cuts = sorted(set(samples[:: wanted // apart][1:]))
     starts = [0] * len(inputs)
     for cut in cuts:
         stops = [source.cut(cut) for source in inputs]
@@ -47,7 +59,8 @@ def key_slices(inputs: Sequence[KeyedRows], most_rows: int) -> Iterator[Sequence
     yield [(start, source.rows) for start, source in zip(starts, inputs, strict=True)]
 
 
-def _samples_per_slice(inputs: Sequence[KeyedRows], most_rows: int) -> int:
-    rows = sum(source.rows for source in inputs)
-    stored = max(1, sum(source.stored_bytes for source in inputs))
-    return max(1, min(most_rows, rows * _SLICE_BYTES // stored) // _SAMPLE_ROWS)
+def _rows_per_slice(inputs: Sequence[KeyedRows], most_rows: int, most_bytes: int) -> int:
+    rows = max(1, sum(source.rows for source in inputs))
+    stored = sum(source.stored_bytes for source in inputs) / rows
+    decoded = sum(source.decoded_bytes for source in inputs) / rows
+    return rows_within(most_bytes, decoded, rows_within(_SLICE_BYTES, stored, most_rows))

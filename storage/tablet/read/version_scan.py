@@ -47,6 +47,7 @@ from pykudu_sql.storage.tablet.tablet import Tablet
 T = TypeVar("T", RowVersions, RowChanges)
 
 _SLICE_ROWS = 128 * 1024
+_SLICE_BYTES = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ def _scan(
     if not inputs:
         return
     marks = None if only_changed is None else [one.changed(*only_changed) for one in inputs]
-    for ranges in key_slices(inputs, _SLICE_ROWS):
+    for ranges in key_slices(inputs, _SLICE_ROWS, _SLICE_BYTES):
         slices: list[RowSlice] = []
         for number, (start, stop) in enumerate(ranges):
             if marks is None:
@@ -151,7 +152,7 @@ def _inputs(
 class MemoryInput:
     """The rows of a MemRowSet in the order of their keys, with their history.
 
-    `stored_bytes`: of the MemRowSet, about.
+    `stored_bytes`, `decoded_bytes`: of the MemRowSet, about.
     """
 
     def __init__(
@@ -189,7 +190,7 @@ class MemoryInput:
         died[history.redo.ordinals] = history.redo.timestamps
         undo = select(history.undo, history.undo.timestamps >= np.uint64(mark))
         image = GatheredColumns([HeldColumns(history.columns)], None)
-        self.stored_bytes = memrowset.memory
+        self.stored_bytes = self.decoded_bytes = memrowset.memory
         self._rows = RowSlice(by_key.keys, image, undo, died, np.zeros_like(died))
 
     @property

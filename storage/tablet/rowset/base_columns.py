@@ -17,7 +17,7 @@ from pykudu_sql.storage.common.predicate.row_filter import FilterStep
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.tablet.delta.delta_applier import apply_patches, patch_of
+from pykudu_sql.storage.tablet.delta.delta_applier import apply_patches
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
 from pykudu_sql.storage.tablet.rowset.cfile_set import CFileSet
@@ -82,7 +82,7 @@ class BaseColumns:
             if cached is not None:
                 return pc.pick(cached, pa.array(ordinals))
         base = self._some(column, ordinals, self._stats)
-        parts = [part for patch in patches if (part := patch_of(patch, ordinals)) is not None]
+        parts = [part for patch in patches if (part := patch.chosen(ordinals)) is not None]
         return apply_patches(base, 0, parts, column.type)
 
     def addresses(self, start: int, stop: int) -> Ordinals:

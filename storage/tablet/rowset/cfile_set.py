@@ -40,6 +40,8 @@ from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe
 
 BLOOM = "bloom"
 KEY_INDEX = "key_index"
+_CODE_BYTES = 2
+_OFFSET_BYTES = 4
 
 _Parsed = TypeVar("_Parsed")
 
@@ -146,6 +148,20 @@ class CFileSet:
         Raises CorruptionError: the footer is not what was written.
         """
         return self._newest_file(column_id).entry(str(column_id))
+
+    def decoded_bytes(self, column: ColumnSchema) -> int:
+        """Bytes of a column in memory; its index is not read.
+
+        Raises CorruptionError: the footer is not what was written.
+        """
+        if not column.type.is_variable:
+            return self.rows * column.type.width
+        entry = self.entry(column.id)
+        if entry is None:
+            return 0
+        if entry.dictionary is not None:
+            return entry.rows * _CODE_BYTES
+        return entry.raw_size + entry.rows * _OFFSET_BYTES
 
     def _newest_file(self, column_id: int) -> ContainerReader:
         """The file that has the newest image of a column, if any has one."""

@@ -23,6 +23,7 @@ from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.predicate.key_bounds import KeyRange
 from pykudu_sql.storage.common.predicate.row_filter import RowFilter
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.common.row_allowance import text_bytes
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.hybrid_time import (
     UNCOMMITTED,
@@ -122,7 +123,7 @@ class MemRowSet:
         tail.rows.append(cells)
         self._ordinals[key] = self._rows
         self._rows += 1
-        self.bytes += _CELL_BYTES * len(cells) + len(key)
+        self.bytes += _CELL_BYTES * len(cells) + len(key) + text_bytes(cells)
         self._commit(timestamp)
 
     def insert(

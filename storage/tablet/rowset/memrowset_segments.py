@@ -19,7 +19,7 @@ from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import array_to_cells, cells_to_array, constant_array
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
-from pykudu_sql.storage.tablet.delta.delta_applier import apply_patches, patch_of
+from pykudu_sql.storage.tablet.delta.delta_applier import apply_patches
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals, concat_values
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
 from pykudu_sql.storage.tablet.rowset.tablet_scanner import ordinals_between
@@ -216,7 +216,7 @@ class PickedRows:
 
     def _cells(self, column: ColumnSchema, ordinals: Ordinals, pieces: "_Pieces") -> pa.Array:
         layers = self._view.layers(column.id)
-        parts = [part for layer in layers if (part := patch_of(layer, ordinals)) is not None]
+        parts = [part for layer in layers if (part := layer.chosen(ordinals)) is not None]
         return apply_patches(pieces.inserted(column), 0, parts, column.type)
 
     def _pieces_of(self, ordinals: Ordinals) -> "_Pieces":

@@ -8,10 +8,12 @@ MemRowSet have no files; their changes stay in memory, as they do themselves.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.storage.common.row_allowance import rows_within
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound
 from pykudu_sql.storage.tablet.delta.delta_store import (
@@ -21,6 +23,7 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
     last_of_each,
     merge_redo,
     select,
+    shifted,
     uniform_deltas,
 )
 from pykudu_sql.storage.tablet.delta.deltafile import REDO, DeltaFile
@@ -51,6 +54,11 @@ class StagedDeltas:
     def rows(self) -> int:
         """How many rows are changed."""
         return self.file.meta.stats.records
+
+    @property
+    def cell_bytes(self) -> int:
+        """What the texts that they set take in memory."""
+        return sum(map(self.file.cell_bytes, self.file.meta.stats.updates))
 
     @property
     def ordinals(self) -> Ordinals:
@@ -103,20 +111,43 @@ def stage(tablet: Tablet, operations: AddressedOperations, staged: StagedFiles) 
     return StagedDeltas(rowset, open_staged_deltas(tablet.files, meta, rowset.meta.rows))
 
 
-def merge_parts(tablet: Tablet, parts: Sequence[StagedPart], staged: StagedFiles) -> StagedPart:
-    """The changes of one statement to one rowset as one; of a row that is there several times the
-    last counts.
+def merge_parts(
+    tablet: Tablet, parts: Sequence[StagedPart], staged: StagedFiles, most_bytes: int
+) -> Sequence[StagedPart]:
+    """The changes of one statement to one rowset as one, or as several of other rows each; of a row
+    that is there several times the last counts.
 
     Args:
         tablet: the rowset's.
         parts: in the order of their making; at least one.
-        staged: takes the file, where another one is written.
+        staged: takes the files, where others are written.
+        most_bytes: of texts in memory that are merged at once.
 
     Raises DiskError: the disk refused; CorruptionError: a file is not what was written.
     """
     if len(parts) == 1:
-        return parts[0]
-    merged = merge_redo([_deltas(part.in_memory()) for part in parts])
+        return parts
+    on_disk = [part for part in parts if isinstance(part, StagedDeltas)]
+    if not on_disk:
+        in_memory = [part for part in parts if isinstance(part, AddressedOperations)]
+        return [_merged(tablet, list(map(_deltas, in_memory)), parts, staged)]
+    rows = np.unique(np.concatenate([part.ordinals for part in on_disk]))
+    width = sum(part.cell_bytes for part in on_disk) / len(rows)
+    firsts = rows[:: rows_within(most_bytes, width, len(rows))].tolist()
+    pieces = []
+    for start, stop in pairwise([*firsts, int(rows[-1]) + 1]):
+        ids = {i for part in on_disk for i in part.file.meta.stats.updates}
+        deltas = [part.file.rows_between(start, stop, ids) for part in on_disk]
+        moved = [shifted(each, start) for each in deltas if len(each)]
+        pieces.append(_merged(tablet, moved, parts, staged))
+    return pieces
+
+
+def _merged(
+    tablet: Tablet, deltas: Sequence[Deltas], parts: Sequence[StagedPart], staged: StagedFiles
+) -> StagedPart:
+    """Deltas of one rowset as one part, each row once; `parts`: of the rowset."""
+    merged = merge_redo(deltas)
     last = last_of_each(merged.ordinals)
     distinct = merged if last.all() else select(merged, last)
     return stage(tablet, _operations(parts[0].rowset, distinct), staged)

@@ -26,6 +26,7 @@ class Numbers:
 
     def __init__(self, row_count: int = 7_000_000, fails_at: int = BATCHES) -> None:
         self.row_count = row_count
+        self.row_bytes = 16.0
         self.opened: list[list[int]] = []
         self.read = 0
         self._fails_at = fails_at

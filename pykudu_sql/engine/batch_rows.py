@@ -1,0 +1,56 @@
+"""How many rows of a result the engine hands over at once: by bytes, never by rows alone.
+
+The engine makes a batch before anybody can look at it, so its rows are judged beforehand: a row of
+the result is taken for as wide as one of the widest relation, and the longest text that the query
+itself has. Functions that make more of a text than that are guarded (`value_guard`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from pykudu_sql.engine.query_engine import Relation
+from pykudu_sql.storage.common.row_allowance import rows_within
+
+_LEAST_ROWS = 16
+_MOST_BYTES = 16 << 20
+_ENGINE_SHARE = 16
+_LONG_QUERY = 4096
+_SIZED = frozenset({"varchar", "blob", "list", "struct", "map", "union", "array", "variant"})
+
+
+def rows_of_batch(
+    types: Iterable[Any],
+    relations: Mapping[str, Relation],
+    sql: str,
+    parameters: Sequence[Any],
+    memory_limit: int,
+    most: int,
+) -> int:
+    """Rows of a batch.
+
+    Args:
+        types: DuckDB's, of the result's columns.
+        relations: that the query reads.
+        sql, parameters: of the query.
+        memory_limit: bytes that the engine may use, 0 for its own default.
+        most: rows of a batch that is narrow.
+    """
+    if not any(kind.id in _SIZED for kind in types):
+        return most
+    width = max(map(_row_bytes, relations.values()), default=0.0) + _longest(sql, parameters)
+    size = min(_MOST_BYTES, memory_limit // _ENGINE_SHARE) if memory_limit else _MOST_BYTES
+    return max(_LEAST_ROWS, rows_within(size, width, most))
+
+
+def _row_bytes(relation: Relation) -> float:
+    if isinstance(relation, pa.Table):
+        return float(relation.nbytes / max(1, relation.num_rows))
+    return float(relation.row_bytes)
+
+
+def _longest(sql: str, parameters: Sequence[Any]) -> int:
+    """Characters of the longest text of a query."""
+    given = max((len(p) for p in parameters if isinstance(p, str | bytes)), default=0)
+    return given if len(sql) < _LONG_QUERY else max(given, *map(len, sql.split("'")))

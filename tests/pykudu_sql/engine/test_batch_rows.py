@@ -1,0 +1,35 @@
+"""Batches of a result are sized by the width of what it is made of."""
+
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from pykudu_sql.engine.batch_rows import rows_of_batch
+
+TEXT, NUMBER = duckdb.sqltype("VARCHAR"), duckdb.sqltype("BIGINT")
+NARROW = pa.table({"a": ["word"] * 100})
+WIDE = pa.table({"a": ["x" * 60_000] * 10})
+LITERAL = "SELECT '" + "x" * 60_000 + "'"
+
+
+@pytest.mark.parametrize(
+    ("types", "relation", "sql", "parameters", "rows"),
+    [
+        ([TEXT], NARROW, "", [], 65_536),
+        ([NUMBER], WIDE, "", [], 65_536),
+        ([NUMBER, TEXT], WIDE, "", [], 279),
+        ([TEXT], NARROW, "", [7, "x" * 60_000], 279),
+        ([TEXT], NARROW, LITERAL, [], 279),
+    ],
+)
+def test_rows_of_a_batch_are_as_many_as_fit_into_its_bytes(
+    types: list[Any], relation: pa.Table, sql: str, parameters: list[Any], rows: int
+) -> None:
+    assert rows_of_batch(types, {"t": relation}, sql, parameters, 0, 65_536) == rows
+
+
+def test_a_small_engine_gets_smaller_batches_but_some_rows() -> None:
+    assert rows_of_batch([TEXT], {"t": WIDE}, "", [], 64 << 20, 65_536) == 69
+    assert rows_of_batch([TEXT], {"t": WIDE}, "", [], 1 << 20, 65_536) == 16
