@@ -86,8 +86,8 @@ def bind(tree: exp.Expr, context: PlanContext) -> BoundQuery:
     Raises UndefinedTableError, UndefinedColumnError: a name is unknown; ProgrammingError: a name is
     ambiguous or given twice; NotSupportedError: a construct or function that is not offered.
     """
+    tree = write_as_listed(tree, context.bound_parameters)
     substitute_parameters(tree, context)
-    tree = write_as_listed(tree)
     return _bound(tree, _Binder(context, first_select(tree)))
 
 
@@ -96,8 +96,8 @@ def bind_rows(tree: exp.Expr, context: PlanContext) -> BoundQuery:
 
     `tree`, `context`, errors: see `bind`.
     """
+    tree = write_as_listed(tree, context.bound_parameters)
     substitute_parameters(tree, context)
-    tree = write_as_listed(tree)
     return _bound(tree, _Binder(context, None))
 
 

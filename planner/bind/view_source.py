@@ -13,6 +13,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.relations import OutputColumn
+from pykudu_sql.planner.functions.listed_values import write_as_listed
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.tree_nodes import all_nodes
 from pykudu_sql.storage.catalog.namespace import ViewInfo
@@ -39,7 +40,7 @@ def check_depth(view: ViewInfo, open_views: Sequence[str]) -> None:
 
 def view_tree(view: ViewInfo) -> exp.Expr:
     """The tree of a view's query, without positions, which would be those of another text."""
-    tree = parse(view.query)
+    tree = write_as_listed(parse(view.query), None)
     for node in all_nodes(tree):
         for place in ("start", "end", "line", "col"):
             node.meta.pop(place, None)

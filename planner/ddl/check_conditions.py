@@ -14,6 +14,7 @@ from pykudu_sql.planner.bind.constant import Constant, Hole, constant
 from pykudu_sql.planner.bind.moment import reads_current_time
 from pykudu_sql.planner.ddl.ddl_constants import expression_tree
 from pykudu_sql.planner.ddl_grammar.syntax import CheckClause
+from pykudu_sql.planner.functions.listed_values import write_as_listed
 from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.comparison import InexactKeyError, compare, exact_cell, mirrored
@@ -116,7 +117,7 @@ class _ConditionReader:
     def condition(self, clause: CheckClause) -> RowCondition:
         """The condition of a clause; see `check_constraints` for what it raises."""
         with errors_at(clause.expression.span):
-            tree = expression_tree(clause.expression, "condition")
+            tree = write_as_listed(expression_tree(clause.expression, "condition"), None)
             if reads_current_time(tree):
                 raise NotSupportedError(
                     "a CHECK constraint cannot ask for the time or the session",

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
+from pykudu_sql.planner.functions.parameter_literals import parameter_key
+from pykudu_sql.planner.plan.bound_parameters import BoundParameters
 from pykudu_sql.planner.tree_nodes import nodes_of
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
@@ -19,17 +21,17 @@ _QUANTIFIERS: Mapping[str, type[exp.Any | exp.All]] = {
 }
 
 
-def write_as_listed(tree: exp.Expr) -> exp.Expr:
+def write_as_listed(tree: exp.Expr, bound: BoundParameters | None) -> exp.Expr:
     """The tree with IN for ANY and ALL of lists of values; changed in place.
 
-    `tree`: of a query, not bound yet, with the lists of its parameters.
+    `tree`: of a query or a condition, not bound yet; `bound`: parameters, of which lists are known.
     """
     for node in nodes_of(tree, *_COMPARISONS):
         quantified = _quantified(node.expression)
         if quantified is None:
             continue
         node.set("expression", quantified)
-        listed = _listed(node, quantified)
+        listed = _listed(node, quantified, bound)
         if listed is not None and node is tree:
             return listed
         if listed is not None:
@@ -47,17 +49,27 @@ def _quantified(node: exp.Expr) -> exp.Any | exp.All | None:
     return kind(this=exp.paren(node.expressions[0], copy=False))
 
 
-def _listed(node: exp.Expr, quantified: exp.Any | exp.All) -> exp.Expr | None:
+def _listed(
+    node: exp.Expr, quantified: exp.Any | exp.All, bound: BoundParameters | None
+) -> exp.Expr | None:
     """IN or NOT IN of the values; None if another comparison is asked for, or values computed."""
     values: exp.Expr = quantified.this
     while isinstance(values, exp.Paren):
         values = values.this
     kind = exp.EQ if isinstance(quantified, exp.Any) else exp.NEQ
-    if type(node) is not kind or not isinstance(values, exp.Array):
+    if type(node) is not kind:
         return None
-    if any(isinstance(each, exp.Query | exp.Array) for each in values.expressions):
+    if isinstance(values, exp.Placeholder):
+        if bound is None or bound.list_of(parameter_key(values)) is None:
+            return None
+        items: list[exp.Expr] = [values]
+    elif isinstance(values, exp.Array):
+        items = values.expressions
+        if any(isinstance(each, exp.Query | exp.Array) for each in items):
+            return None
+    else:
         return None
-    listed: exp.Expr = exp.In(this=node.this, expressions=values.expressions)
+    listed: exp.Expr = exp.In(this=node.this, expressions=items)
     listed.meta.update(node.meta)
     if kind is exp.NEQ:
         listed = exp.paren(exp.Not(this=listed), copy=False)

@@ -24,7 +24,17 @@ _SMALL = 10**18
 _LISTS = (list, tuple)
 _MOST_ROWS = 1000  # that are compared one by one
 _ROW_COMPARISONS = (
-    *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ),
+    *(
+        exp.EQ,
+        exp.NEQ,
+        exp.LT,
+        exp.LTE,
+        exp.GT,
+        exp.GTE,
+        exp.NullSafeEQ,
+        exp.NullSafeNEQ,
+        exp.Between,
+    ),
 )
 _LIST_PARAMETER = "list_parameter"
 _DOUBLE_PARAMETER = "double_parameter"
@@ -73,7 +83,7 @@ def _put_list(node: exp.Placeholder, values: Sequence[Any], key: ParameterKey) -
     parent = node.parent
     if not isinstance(parent, exp.In) or node is parent.this:
         meets_row = isinstance(parent, _ROW_COMPARISONS) and (
-            _is_row(parent.this) or _is_row(parent.expression)
+            _is_row(parent.this) or _is_row(parent.args.get("expression"))
         )
         array = _row(values, key) if meets_row else literal(values, key)
         array.meta[_LIST_PARAMETER] = key
@@ -119,7 +129,8 @@ def _row(values: Any, key: ParameterKey) -> exp.Expr:
 
 
 def _is_row(node: object) -> bool:
-    return isinstance(node, exp.Tuple)
+    is_call = isinstance(node, exp.Anonymous) and node.name.lower() == "row"
+    return isinstance(node, exp.Tuple) or is_call
 
 
 def literal(value: Any, key: ParameterKey, depth: int = 0) -> exp.Expr:

@@ -48,6 +48,11 @@ def keys(connection: Connection, condition: str, parameters: object) -> list[int
         ("(k, v) NOT IN (?)", ([(1, "a"), (2, "x")],), [2, 3]),
         ("(k, v) IN (?)", ([(each, "b") for each in range(1500)],), [2]),
         ("(k, v) = ?", ((1, "a"),), [1]),
+        ("(k, v) = ANY(?)", ([(1, "a"), (2, "x")],), [1]),
+        ("(k, v) <> ALL(?)", ([(1, "a"), (2, "x")],), [2, 3]),
+        ("row(k, v) IN (?)", ([(1, "a")],), [1]),
+        ("(k, v) BETWEEN ? AND ?", ((1, "b"), (2, "c")), [2]),
+        ("k = ANY(?)", (list(range(2, 5000)),), [2, 3]),
         ("? < (k, v)", ((1, "a"),), [2, 3]),
         ("k IN (?)", (np.arange(2, 5000),), [2, 3]),
         ("v IN (?)", ([*map(str, range(2000)), "c"],), [3]),
@@ -70,6 +75,18 @@ def test_one_text_is_run_with_lists_of_any_length_and_with_none(connection: Conn
 def test_a_list_prunes_as_the_values_do(connection: Connection, condition: str) -> None:
     plan = connection.execute(f"EXPLAIN SELECT v FROM t WHERE {condition}", ([7],)).fetchall()
     assert "pushed: k = 7" in str(plan)
+
+
+def test_views_and_checks_list_values_too(connection: Connection) -> None:
+    connection.execute("CREATE VIEW w AS SELECT k FROM t WHERE k <> ALL([1]) AND k = ANY([1, 3])")
+    assert connection.execute("SELECT * FROM w").fetchall() == [(3,)]
+    assert "pushed: k IN (1, 3)" in str(connection.execute("EXPLAIN SELECT * FROM w").fetchall())
+    connection.execute(
+        "CREATE TABLE c (k INT PRIMARY KEY CHECK (k = ANY([1, 2]) AND k <> ALL([2])))"
+    )
+    connection.execute("INSERT INTO c VALUES (1)")
+    with pytest.raises(pykudu_sql.IntegrityError, match="violates CHECK"):
+        connection.execute("INSERT INTO c VALUES (2)")
 
 
 def test_all_of_a_list_is_headed_as_it_is_written(connection: Connection) -> None:

@@ -22,6 +22,6 @@ from pykudu_sql.planner.parse.dialect import display, parse
     ],
 )
 def test_values_are_listed(condition: str, written: str) -> None:
-    tree = write_as_listed(parse(f"SELECT {condition}"))
+    tree = write_as_listed(parse(f"SELECT {condition}"), None)
     assert isinstance(tree, exp.Select)
     assert display(tree.expressions[0]) == written
