@@ -42,7 +42,7 @@ def test_a_prepared_statement_belongs_to_its_session(connection: Connection) -> 
 
 def test_execute_takes_the_plan_that_the_text_alone_takes(connection: Connection) -> None:
     connection.execute("PREPARE p AS SELECT v FROM t WHERE k = ?")
-    statements = connection._session._statements
+    statements = connection._session._plans._plans
     text = "SELECT v FROM t WHERE k = ?"
     connection.execute("EXECUTE p(1)").fetchall()
     planned = statements[text]
