@@ -38,6 +38,7 @@ from pykudu_sql.results.type_objects import (
     Timestamp,
     TimestampFromTicks,
 )
+from pykudu_sql.setting_types import Settings
 from pykudu_sql.storage.common.progress import ProgressReport
 from pykudu_sql.storage.common.release import VERSION
 from pykudu_sql.storage.errors import SerializationError, UnknownStatementError
@@ -51,7 +52,8 @@ __all__ = [
     "BINARY", "DATETIME", "NUMBER", "ROWID", "STRING", "Binary", "Connection", "Cursor",
     "DataError", "DatabaseError", "Date", "DateFromTicks", "Error", "IntegrityError",
     "InterfaceError", "InternalError", "NotSupportedError", "OperationalError",
-    "ProgrammingError", "ProgressReport", "SerializationError", "Time", "TimeFromTicks",
-    "Timestamp", "TimestampFromTicks", "UnknownStatementError", "Warning", "__version__",
-    "apilevel", "connect", "is_complete", "paramstyle", "split_statements", "threadsafety",
+    "ProgrammingError", "ProgressReport", "SerializationError", "Settings", "Time",
+    "TimeFromTicks", "Timestamp", "TimestampFromTicks", "UnknownStatementError", "Warning",
+    "__version__", "apilevel", "connect", "is_complete", "paramstyle", "split_statements",
+    "threadsafety",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pykudu_sql
 from pykudu_sql.shell.editing.explain_json import as_json
@@ -34,6 +34,7 @@ from pykudu_sql.shell.settings import Settings, UnknownCommandError, UsageError
 
 if TYPE_CHECKING:
     from pykudu_sql import Connection
+    from pykudu_sql.setting_types import EngineName
 
 _MAX_READ_DEPTH = 16
 # The choices of the setting `pager` that are about texts to be read, and about all results.
@@ -125,7 +126,7 @@ class ShellSession:
             path,
             read_only=self.read_only,
             autocommit=True,
-            engine=self._engine,
+            engine=cast("EngineName | None", self._engine),
             spark_master=self._spark_master,
             files=not self.safe,
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
@@ -11,6 +11,9 @@ from benchmarks.peers.peer import Fetchable, update_statement
 from benchmarks.tables import BenchTable
 from pykudu_sql.database import open_database
 from pykudu_sql.settings import settings_of
+
+if TYPE_CHECKING:
+    from pykudu_sql.setting_types import Durability
 
 
 class PykuduPeer:
@@ -56,9 +59,8 @@ class PykuduPeer:
 
     def connect(self) -> pykudu_sql.Connection:
         """One more connection, for another thread; the caller closes it."""
-        return pykudu_sql.connect(
-            self.path, autocommit=True, durability=self.store.options.durability
-        )
+        durability = cast("Durability", self.store.options.durability)
+        return pykudu_sql.connect(self.path, autocommit=True, durability=durability)
 
     def close(self) -> None:
         """See Peer."""

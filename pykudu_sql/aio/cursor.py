@@ -1,6 +1,7 @@
 """Cursors for asyncio: what waits for the database is awaited, what does not is a property."""
 
-from collections.abc import Iterable
+import sys
+from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from pykudu_sql.aio.worker import Worker
@@ -8,6 +9,8 @@ from pykudu_sql.dbapi.cursor import Column, Cursor, Parameters, Row
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from pykudu_sql.storage.common.rows.row_result import RowError
 
 _ROWS_AT_ONCE = 1000
 
@@ -44,6 +47,26 @@ class AsyncCursor:
         return self._cursor.rowcount
 
     @property
+    def rownumber(self) -> int | None:
+        """Rows fetched so far; None without rows."""
+        read = self._cursor.rownumber
+        return None if read is None else read - len(self._fetched)
+
+    @property
+    def row_errors(self) -> "tuple[RowError, ...]":
+        """Rows that the last statement left out, under `SET row_errors = 'collect'`."""
+        return self._cursor.row_errors
+
+    @property
+    def arraysize(self) -> int:
+        """How many rows `fetchmany` gives by default."""
+        return self._cursor.arraysize
+
+    @arraysize.setter
+    def arraysize(self, value: int) -> None:
+        self._cursor.arraysize = value
+
+    @property
     def message(self) -> str | None:
         """What the last statement did, in words; None for a query."""
         return self._cursor.message
@@ -53,17 +76,62 @@ class AsyncCursor:
         rows = await self.fetchmany(1)
         return rows[0] if rows else None
 
-    async def fetchmany(self, size: int = 1) -> list[Row]:
-        """The next rows; fewer at the end."""
-        taken, self._fetched = self._fetched[:size], self._fetched[size:]
-        if len(taken) == size:
+    async def fetchmany(self, size: int | None = None) -> list[Row]:
+        """The next rows, `arraysize` of them by default; fewer at the end."""
+        count = self.arraysize if size is None else size
+        if not self._fetched:
+            return await self._worker.run(self._cursor.fetchmany, count)
+        taken, self._fetched = self._fetched[:count], self._fetched[count:]
+        if len(taken) == count:
             return taken
-        return taken + await self._worker.run(self._cursor.fetchmany, size - len(taken))
+        return taken + await self._worker.run(self._cursor.fetchmany, count - len(taken))
 
     async def fetchall(self) -> list[Row]:
         """All rows not fetched yet."""
         taken, self._fetched = self._fetched, []
         return taken + await self._worker.run(self._cursor.fetchall)
+
+    async def fetch_dicts(self, size: int = sys.maxsize) -> list[dict[str, Any]]:
+        """The next rows by the names of their columns; see `Cursor.fetch_dicts`."""
+        rows = await self.fetchmany(size)
+        names = [column[0] for column in self.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    async def fetch_record_batches(
+        self, rows_per_batch: int = 100_000
+    ) -> AsyncIterator["pa.RecordBatch"]:
+        """All rows not fetched yet, batch by batch; see `Cursor.fetch_record_batch`."""
+        await self._rewind()
+        reader = await self._worker.run(self._cursor.fetch_record_batch, rows_per_batch)
+        while (batch := await self._worker.run(next, reader, None)) is not None:
+            yield batch
+
+    async def scroll(self, value: int, mode: str = "relative") -> None:
+        """Move to another row; see `Cursor.scroll`."""
+        await self._rewind()
+        await self._worker.run(self._cursor.scroll, value, mode)
+
+    async def _rewind(self) -> None:
+        """Have the cursor stand where an iteration under way does, which reads ahead."""
+        ahead, self._fetched = len(self._fetched), []
+        if ahead:
+            await self._worker.run(self._cursor.scroll, -ahead)
+
+    async def arrow(self) -> "pa.Table":
+        """`fetch_arrow_table`, by DuckDB's name."""
+        return await self.fetch_arrow_table()
+
+    async def df(self) -> Any:
+        """`fetch_df`, by DuckDB's name."""
+        return await self.fetch_df()
+
+    async def pl(self) -> Any:
+        """All rows not fetched yet, as a polars frame; see `Cursor.pl`."""
+        return await self._worker.run(self._cursor.pl)
+
+    def _repr_html_(self) -> str | None:
+        """The first rows as a table for notebooks; None without rows."""
+        return self._cursor._repr_html_()
 
     async def fetch_arrow_table(self) -> "pa.Table":
         """All rows not fetched yet, as an Arrow table; those of an iteration under way are."""

@@ -7,11 +7,12 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, Unpack
 
 from pykudu_sql.dbapi import exceptions
 from pykudu_sql.dbapi.cursor import Cursor, Parameters
 from pykudu_sql.error_boundary import check_text, guarded
+from pykudu_sql.setting_types import Settings
 
 if TYPE_CHECKING:
     from pykudu_sql.session import Session
@@ -26,7 +27,7 @@ def connect(
     *,
     read_only: bool = False,
     autocommit: bool = False,
-    **settings: object,
+    **settings: Unpack[Settings],
 ) -> "Connection":
     """Open a database.
 
@@ -38,8 +39,8 @@ def connect(
         read_only: refuse every write. Any number of processes may read a database so while
             another writes it; see `refresh`.
         autocommit: commit each statement at once, instead of waiting for `commit`.
-        **settings: as `SHOW SETTINGS` lists them, such as `durability="normal"`,
-            `memory_limit="2GB"`, `default_hash_partitions=8`.
+        **settings: as `SHOW SETTINGS` lists them and `pykudu_sql.Settings` types them, such as
+            `durability="normal"`, `memory_limit="2GB"`, `default_hash_partitions=8`.
 
     Raises LockedError: another process has it open; the message says which; ProgrammingError: no
     such setting; OperationalError, CorruptionError: it cannot be opened; InterfaceError: the path

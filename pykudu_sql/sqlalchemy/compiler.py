@@ -197,8 +197,10 @@ class PykuduDDLCompiler(compiler.DDLCompiler):
         return _unenforced(constraint, "unique constraint")
 
     def visit_check_constraint(self, constraint: Any, **kw: Any) -> Any:
-        """Nothing: a program may check more than the database can."""
-        return _unenforced(constraint, "CHECK constraint")
+        """The condition, unless the program says that it is more than the database can check."""
+        if not constraint.dialect_options["pykudu"]["enforced"]:
+            return _unenforced(constraint, "CHECK constraint")
+        return super().visit_check_constraint(constraint, **kw)  # type: ignore[no-untyped-call]
 
     def post_create_table(self, table: schema.Table) -> str:
         """Partitions, comment and properties."""

@@ -48,7 +48,12 @@ _TABLE: Mapping[str, Any] = {"partition_by": None, "unique_key": True, "properti
 _COLUMN: Mapping[str, Any] = {
     "encoding": None, "compression": None, "block_size": None, "immutable": False,
 }  # fmt: skip
-_ARGUMENTS = [(schema.Table, _TABLE), (schema.Column, _COLUMN)]
+_CHECK: Mapping[str, Any] = {"enforced": True}
+_ARGUMENTS = [
+    (schema.Table, _TABLE),
+    (schema.Column, _COLUMN),
+    (schema.CheckConstraint, _CHECK),
+]
 
 
 class PykuduDialect(Reflection, DefaultDialect):

@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import exc, text
 from sqlalchemy.engine import Connection, reflection
 from sqlalchemy.engine.interfaces import (
+    ReflectedCheckConstraint,
     ReflectedColumn,
     ReflectedIndex,
     ReflectedPrimaryKeyConstraint,
@@ -106,6 +107,21 @@ def indexes(connection: Connection, table: str, schema: str | None) -> list[Refl
         {"name": name, "column_names": names, "unique": False, "dialect_options": {}}
         for name, names in sorted(by_name.items())
     ]
+
+
+def check_constraints(
+    connection: Connection, table: str, schema: str | None
+) -> list[ReflectedCheckConstraint]:
+    """The CHECK constraints of a table. Raises NoSuchTableError: there is none."""
+    require(connection, table, schema)
+    result = rows(
+        connection,
+        "SELECT constraint_name, check_clause FROM information_schema.check_constraints "
+        "WHERE table_schema = :schema AND table_name = :table ORDER BY constraint_name",
+        schema=schema_of(schema),
+        table=table.lower(),
+    )
+    return [{"name": name, "sqltext": condition} for name, condition in result]
 
 
 def table_comment(connection: Connection, table: str, schema: str | None) -> ReflectedTableComment:
@@ -250,7 +266,8 @@ class Reflection:
     ) -> list[Any]:
         return self._nothing(connection, table_name, schema)
 
+    @reflection.cache
     def get_check_constraints(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
-    ) -> list[Any]:
-        return self._nothing(connection, table_name, schema)
+    ) -> list[ReflectedCheckConstraint]:
+        return check_constraints(connection, table_name, schema)

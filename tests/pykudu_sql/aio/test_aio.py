@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import pykudu_sql
-from pykudu_sql import aio
+from pykudu_sql import Connection, Cursor, aio
 
 
 def run(story: Coroutine[Any, Any, None]) -> None:
@@ -105,3 +105,59 @@ def test_errors_are_those_of_the_face() -> None:
 
 
 LONG = "SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range % 7 = b.range % 11"
+
+
+def test_connections_and_cursors_have_what_the_others_have() -> None:
+    def public(kind: type) -> set[str]:
+        return {name for name in dir(kind) if not name.startswith("_")}
+
+    errors = {name for name in public(Connection) if name[0].isupper()}
+    assert public(Connection) - public(aio.AsyncConnection) == errors
+    instead = {"fetch_record_batch"}
+    does_nothing = {"setinputsizes", "setoutputsize", "nextset"}
+    assert public(Cursor) - public(aio.AsyncCursor) == instead | does_nothing
+
+
+def test_what_does_not_run_statements_is_there_too() -> None:
+    async def story() -> None:
+        async with await aio.connect() as conn:
+            assert (conn.path, conn.autocommit) == (":memory:", False)
+            await conn.set_autocommit(True)
+            assert conn.autocommit
+            assert await conn.create_table("t", [{"a": 1, "b": "x"}], key=["a"]) == 1
+            await conn.register("df", {"k": [1, 2]})
+            cursor = await conn.execute("SELECT k, b FROM df LEFT JOIN t ON a = k ORDER BY k")
+            assert await cursor.fetch_dicts(1) == [{"k": 1, "b": "x"}]
+            assert cursor.rownumber == 1 and cursor.row_errors == conn.row_errors == ()
+            await cursor.scroll(0, "absolute")
+            assert (await cursor.pl()).shape == (2, 2)
+            assert "<table" in str(cursor._repr_html_())
+            await conn.unregister("df")
+            await conn.flush()
+            assert await conn.list_tables() == ["t"]
+            assert "sys.tables" in await conn.list_system_tables()
+            assert (await conn.list_columns("t"), await conn.list_keys("t")) == (["a", "b"], ["a"])
+            assert "abs" in await conn.list_signatures()
+            assert await conn.snapshot_timestamp() > 0
+            conn.progress()
+
+    asyncio.run(story())
+
+
+def test_an_iteration_reads_ahead_and_nobody_sees_it() -> None:
+    async def story() -> None:
+        async with await aio.connect() as conn:
+            cursor = await conn.execute("SELECT i FROM range(10) r(i) ORDER BY i")
+            async for _ in cursor:
+                break
+            assert cursor.rownumber == 1
+            cursor.arraysize = 2
+            assert await cursor.fetchmany() == [(1,), (2,)]
+            await cursor.scroll(1)
+            assert await cursor.fetchone() == (4,)
+            async for _ in cursor:
+                break
+            batches = [batch async for batch in cursor.fetch_record_batches(3)]
+            assert [batch.to_pydict()["i"] for batch in batches] == [[6, 7, 8], [9]]
+
+    asyncio.run(story())

@@ -136,6 +136,35 @@ def test_mapped_objects_are_numbered_and_found_by_relations(engine: Any) -> None
         assert session.scalar(sa.select(sa.func.count()).select_from(Book)) == 1
 
 
+def test_check_constraints_are_kept_and_reflected(engine: Any) -> None:
+    table = sa.Table(
+        "stock",
+        sa.MetaData(),
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("n", sa.Integer, sa.CheckConstraint("n >= 0", name="no_debt")),
+        sa.Column("kind", sa.Enum("a", "b", create_constraint=True, name="kinds")),
+        sa.CheckConstraint("n < 100 AND kind <> 'c'", name="few"),
+        sa.CheckConstraint("upper(kind) = kind", name="loud", pykudu_enforced=False),
+    )
+    with pytest.warns(UnenforcedConstraintWarning, match="CHECK constraint 'loud'"):
+        table.create(engine)
+    assert sa.inspect(engine).get_check_constraints("stock") == [
+        {"name": "few", "sqltext": "n < 100 AND kind <> 'c'"},
+        {"name": "kinds", "sqltext": "kind IN ('a', 'b')"},
+        {"name": "no_debt", "sqltext": "n >= 0"},
+    ]
+    with engine.begin() as connection, pytest.raises(sa.exc.IntegrityError, match="no_debt"):
+        connection.execute(table.insert().values(id=1, n=-1, kind="a"))
+    refused = sa.Table(
+        "refused",
+        sa.MetaData(),
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.CheckConstraint("id = random()"),
+    )
+    with pytest.raises(sa.exc.DBAPIError, match="cannot stand in a CHECK"):
+        refused.create(engine)
+
+
 def test_a_url_gives_settings_and_names_no_server() -> None:
     with sa.create_engine("pykudu://?row_errors=collect").connect() as connection:
         rows = connection.exec_driver_sql("SHOW SETTINGS").mappings()

@@ -7,6 +7,7 @@ SUPPORTED = (
     "aggregate_order_by",
     "autocommit",
     "boolean_col_expressions",
+    "check_constraint_reflection",
     "comment_reflection",
     "comment_reflection_full_unicode",
     "create_or_replace_view",
