@@ -18,6 +18,7 @@ from pykudu_sql.files.column_texts import (
     text_bytes,
 )
 from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import integers_of
 
 _SPECIAL = np.zeros(256, np.bool_)
 _SPECIAL[[*range(32), ord('"'), ord("\\")]] = True
@@ -63,7 +64,7 @@ def _escaped(texts: pa.Array) -> pa.Array:
 def _lists(array: pa.Array) -> pa.Array:
     elements = json_texts(array.flatten())
     lengths = pc.fill_null(pc.list_value_length(array), 0)
-    ends = np.concatenate([[0], np.cumsum(np.from_dlpack(lengths))]).astype(np.int32)
+    ends = np.concatenate([[0], np.cumsum(integers_of(lengths))]).astype(np.int32)
     joined = pc.binary_join(pa.ListArray.from_arrays(pa.array(ends), elements), ",")
     texts = pc.binary_join_element_wise("[", joined, "]", "")
     return pc.if_else(pc.is_valid(array), texts, None)

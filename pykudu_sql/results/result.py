@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.results.type_objects import SqlType
@@ -21,6 +20,7 @@ from pykudu_sql.results.wide_integers import WIDE_INTEGERS
 from pykudu_sql.storage.catalog.system_catalog import listed_columns
 from pykudu_sql.storage.common.rows.row_result import RowError
 from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import integers_of
 from pykudu_sql.storage.common.types.types import MAX_DATE, MIN_DATE, DataType
 from pykudu_sql.storage.errors import ValueOutOfRangeError
 
@@ -305,12 +305,12 @@ _CONVERSIONS: tuple[
 def _times(counts: pa.ChunkedArray, unit: str) -> list[Any]:
     """Counts of a numpy unit as Python's dates and times, twenty times faster than Arrow does it.
 
-    By way of DLPack, because Arrow's own `to_numpy` imports pandas where that is installed.
+    `counts`: 64-bit integers.
     """
     values: list[Any] = []
     for chunk in pc.fill_null(counts, _NOT_A_TIME).chunks:
         if len(chunk):
-            values += np.from_dlpack(chunk).view(unit).tolist()
+            values += integers_of(chunk).view(unit).tolist()
     return values
 
 
