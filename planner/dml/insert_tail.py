@@ -1,4 +1,4 @@
-"""What stands behind the rows of an INSERT: ON CONFLICT and RETURNING.
+"""ON CONFLICT and RETURNING of an INSERT, which stand behind its rows.
 
 The rows before may be a million values or a query, which other readers take; so the tail is found
 first, by its words outside parentheses, and read by itself. Its expressions are put to the parser

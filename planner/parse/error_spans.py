@@ -13,7 +13,7 @@ from pykudu_sql.storage.errors import Error, SourcePosition, SourceSpan
 
 @contextmanager
 def errors_located(text: str, start: int = 0) -> Iterator[None]:
-    """Errors of what is done inside show the place in the statement that their span means.
+    """Errors of what is done inside show the position in the statement that their span means.
 
     Args:
         text: the statement, or the part of it that somebody wrote.
@@ -29,7 +29,7 @@ def errors_located(text: str, start: int = 0) -> Iterator[None]:
 
 
 def locate(error: Error, text: str, start: int = 0) -> None:
-    """Make a place in a text of an error's span, if it has one; see `errors_located`."""
+    """Turn an error's span, if it has one, into a position in a text; see `errors_located`."""
     if error.span is not None:
         error.position = _position(text, max(0, error.span.start - start), error.span.length)
     error.span = None
@@ -37,7 +37,7 @@ def locate(error: Error, text: str, start: int = 0) -> None:
 
 @contextmanager
 def errors_at(span: SourceSpan | None) -> Iterator[None]:
-    """Errors of what is done inside, if they have no place, are at a place of the statement.
+    """Errors of what is done inside get this span, if they have none.
 
     Raises Error: as it was raised inside.
     """
@@ -50,7 +50,7 @@ def errors_at(span: SourceSpan | None) -> Iterator[None]:
 
 @contextmanager
 def spans_dropped() -> Iterator[None]:
-    """Errors of what is done inside, with a text that nobody wrote, have no place.
+    """Errors of what is done inside, with a text that nobody wrote, lose their span.
 
     Raises Error: as it was raised inside.
     """

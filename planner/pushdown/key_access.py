@@ -1,4 +1,4 @@
-"""Statements about one row by its whole key: found here, they never meet the engine.
+"""Key look-ups: statements about one row by its whole key, planned without the engine.
 
 The condition must be nothing but an equality with a constant or parameter for each key column.
 Anything more (another conjunct, a join, an ORDER BY) is left to the engine, which loses nothing:

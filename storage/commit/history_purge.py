@@ -1,4 +1,4 @@
-"""Letting go of tables, range partitions and columns that no readable snapshot sees any more.
+"""Purging of tables, range partitions and columns that no readable snapshot sees any more.
 
 A dropped table stays readable AS OF earlier moments, and so do dropped range partitions and
 columns. Once the ancient history mark has passed, one edit of the manifest forgets the states of

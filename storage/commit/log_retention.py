@@ -1,4 +1,4 @@
-"""Which part of the write-ahead log is still needed, and letting go of the rest.
+"""Log retention: which part of the write-ahead log is still needed, and dropping the rest.
 
 A record is needed until everything it changed is on disk. Each tablet knows the oldest record that
 it needs, its anchor (Kudu's `consensus/log_anchor_registry.h`); the segments before the oldest

@@ -1,4 +1,4 @@
-"""What ALTER TABLE asks of the rows that are there: new CHECK constraints, columns without NULL.
+"""ALTER TABLE against the stored rows: new CHECK constraints, and columns without NULL.
 
 The rows are read before the commit lock is taken, so that others write meanwhile; under it, only
 the tablets are read again that took commits since. A transaction that is open then was made for

@@ -1,4 +1,4 @@
-"""What a transaction changed in rows that were there before, uncommitted, by rowset.
+"""Own mutations: uncommitted changes of a transaction in rows that were there before, by rowset.
 
 A change is kept twice: as a delta, through which the transaction sees it, and as a mutation for the
 log. Where a large statement has put its changes of a rowset into a delta file, the file is what the
