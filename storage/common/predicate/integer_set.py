@@ -18,17 +18,18 @@ _STRETCH = 1 << 15
 class IntegerSet:
     """Distinct 64-bit integers, at least one."""
 
-    __slots__ = ("_flags", "_low")
+    __slots__ = ("_before", "_flags", "_low")
 
     def __init__(self, low: int, flags: Mask) -> None:
-        """The integers `low + i` where `flags[i]`; the first and the last flag but one are set.
+        """The integers `low - 1 + i` where `flags[i]`.
 
         Args:
             low: the least member.
-            flags: one for each integer up to the greatest, and one more, which is not set.
+            flags: one for each integer up to the greatest, between two that are not set.
         """
         self._low = low
         self._flags = flags
+        self._before = np.array(low, np.int64)[None] - 1  # which wraps around below the least
 
     @classmethod
     def of(cls, values: npt.NDArray[np.int64], most_flags: int) -> "IntegerSet | None":
@@ -39,8 +40,8 @@ class IntegerSet:
         span = high - low + 1
         if span > min(most_flags, MOST_FLAGS):
             return None
-        flags = np.zeros(span + 1, np.bool_)
-        flags[values - low] = True
+        flags = np.zeros(span + 2, np.bool_)
+        flags[1:][values - low] = True
         return cls(low, flags)
 
     def __len__(self) -> int:
@@ -54,24 +55,22 @@ class IntegerSet:
     @property
     def greatest(self) -> int:
         """The greatest member."""
-        return self._low + len(self._flags) - 2
+        return self._low + len(self._flags) - 3
 
     def contains(self, stored: npt.NDArray[np.signedinteger]) -> Mask:
         """Which of some integers are members, bool[n]."""
         mask = np.empty(len(stored), np.bool_)
-        last = np.uint64(len(self._flags) - 1)
+        slots = np.empty(min(len(stored), _STRETCH), np.int64)
         # A stretch at a time, so that what lies between the steps stays in the cache.
         for start in range(0, len(stored), _STRETCH):
-            part = stored[start : start + _STRETCH].astype(np.int64)
-            # What lies below the least member wraps around to a large number; all that is too
-            # large meets the last flag.
-            part -= self._low
-            slots = part.view(np.uint64)
-            np.minimum(slots, last, out=slots)
-            self._flags.take(part, out=mask[start : start + _STRETCH], mode="clip")
+            part = stored[start : start + _STRETCH]
+            places = np.subtract(part, self._before, out=slots[: len(part)])
+            # All that is too small or too large meets a flag that is not set: the first or the
+            # last, also where the difference wraps around.
+            self._flags.take(places, out=mask[start : start + _STRETCH], mode="clip")
         return mask
 
     def has_between(self, low: int, high: int) -> bool:
         """Whether a member lies between two integers, inclusive."""
-        first, behind = max(low - self._low, 0), min(high - self._low + 1, len(self._flags))
+        first, behind = max(low - self._low, 0) + 1, min(high - self._low + 2, len(self._flags))
         return first < behind and bool(self._flags[first:behind].any())

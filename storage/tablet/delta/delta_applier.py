@@ -6,6 +6,7 @@ dictionaries: the layers' words are appended to the dictionary where they are ne
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +44,7 @@ def apply_patches(
     simple = not column_type.is_variable and column_type.kind is not Kind.BOOL
     nulls = base.null_count or any(layer.values.null_count for layer in layers)
     if simple and not nulls and not pa.types.is_dictionary(base.type):
-        data = fixed_view(base, column_type).copy()
+        data = _copied(fixed_view(base, column_type))
         for indices, layer in zip(parts, layers, strict=True):
             data[indices] = fixed_view(layer.values, column_type)
         return from_fixed(data, column_type)
@@ -51,6 +52,14 @@ def apply_patches(
     if pa.types.is_dictionary(base.type):
         return _patch_dictionary(base, parts, values)
     return _choose(base, parts, values)
+
+
+def _copied(stored: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A copy in memory of Arrow's pool, which keeps pages: fresh ones cost twice the copying."""
+    buffer = pa.allocate_buffer(stored.nbytes)
+    copied = np.frombuffer(buffer, stored.dtype).reshape(stored.shape)
+    np.copyto(copied, stored)
+    return copied
 
 
 def _choose(base: pa.Array, parts: Sequence[npt.NDArray[np.int64]], values: pa.Array) -> pa.Array:
