@@ -216,7 +216,7 @@ def _engine(query: Query, facts: EngineFacts | None) -> list[str]:
         coded = () if query.coded is None else query.coded.columns
         keys = ", ".join(f"{column.column} ({column.scan})" for column in coded)
         by_codes = [f"grouped by codes if the words are few: {keys}"] if keys else []
-        unused = [] if query.scanned is None else ["left out if few rows are read"]
+        unused = [] if query.scanned is None else ["not used if few rows are read"]
         early = () if query.early is None else query.early.subqueries
         first = [
             f"computed first if {each.target} is large: the subquery over "
