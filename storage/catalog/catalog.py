@@ -26,6 +26,7 @@ from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.partition.partition import Partition, PartitionSchema
 from pykudu_sql.storage.common.partition.partition_assigner import PartitionAssigner
+from pykudu_sql.storage.common.partition.partition_pruner import PartitionPruner
 from pykudu_sql.storage.common.types.hybrid_time import (
     NOTHING,
     UNCOMMITTED,
@@ -83,6 +84,11 @@ class TableInfo:
     def assigner(self) -> PartitionAssigner:
         """Maps rows to indices into `tablets`."""
         return PartitionAssigner(self.schema, self.partition_schema)
+
+    @cached_property
+    def pruner(self) -> PartitionPruner:
+        """Tells which of `tablets` a predicate needs."""
+        return PartitionPruner(self.schema, self.partition_schema)
 
     @cached_property
     def key_encoder(self) -> KeyEncoder:

@@ -21,7 +21,6 @@ from pykudu_sql.storage.commit.new_table import NewTable
 from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
 from pykudu_sql.storage.common.ctrl_c import CtrlCHeld, waited_for
 from pykudu_sql.storage.common.memory_budget import MOST_PIECE
-from pykudu_sql.storage.common.partition.partition_pruner import prune
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec, Summary
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
@@ -136,7 +135,7 @@ class Transaction:
         latest.
         """
         snapshot = self._snapshot if bound is None else self._held(table, bound)
-        remaining = prune(table.schema, table.partition_schema, spec.predicate)
+        remaining = table.pruner.prune(spec.predicate)
         tablets = [self._services.tablets[table.tablets[index].id] for index in remaining]
         if spec.addressed:
             self._addressed = AddressedRows(table, self._writes, tablets)

@@ -34,14 +34,14 @@ def prune(
     schema: Schema, partition_schema: PartitionSchema, predicate: Predicate | None
 ) -> tuple[int, ...]:
     """Indices into `partition_schema.partitions()` of those to read, ascending."""
-    if predicate is None:
-        return tuple(range(partition_schema.offsets[-1]))
-    kept = _Pruner(schema, partition_schema).keep(predicate)
-    return tuple(np.flatnonzero(kept).tolist())
+    return PartitionPruner(schema, partition_schema).prune(predicate)
 
 
-class _Pruner:
+class PartitionPruner:
+    """Prunes the partitions of one table for many predicates."""
+
     def __init__(self, schema: Schema, partition_schema: PartitionSchema) -> None:
+        """Encode the bounds of all ranges."""
         self._schema = schema
         self._partitions = partition_schema
         self._range_columns = schema_columns(schema, partition_schema.range_column_ids)
@@ -49,18 +49,25 @@ class _Pruner:
         encode = KeyEncoder(self._range_columns).encode_one
         self._lowers = [b"" if s.lower is None else encode(s.lower) for s in spans]
         self._uppers = [encode(s.upper) for s in spans if s.upper is not None]
+        self._bucketers: dict[HashDimension, HashBucketer] = {}
 
-    def keep(self, predicate: Predicate) -> Mask:
+    def prune(self, predicate: Predicate | None) -> tuple[int, ...]:
+        """Indices into `partition_schema.partitions()` of those to read, ascending."""
+        if predicate is None:
+            return tuple(range(self._partitions.offsets[-1]))
+        return tuple(np.flatnonzero(self._keep(predicate)).tolist())
+
+    def _keep(self, predicate: Predicate) -> Mask:
         """The partitions that a predicate can match in, shape (partitions,)."""
         if isinstance(predicate, Or):
             kept = np.zeros(self._partitions.offsets[-1], np.bool_)
             for part in predicate.parts:
-                kept |= self.keep(part)
+                kept |= self._keep(part)
             return kept
         kept = self._keep_by_domains(predicate)
         for part in conjuncts(predicate):
             if isinstance(part, Or):
-                kept &= self.keep(part)
+                kept &= self._keep(part)
         return kept
 
     def _keep_by_domains(self, predicate: Predicate) -> Mask:
@@ -109,7 +116,9 @@ class _Pruner:
         finite = [choices for choices in values if choices is not None]
         if len(finite) < len(values):
             return every
-        bucketer = HashBucketer(self._schema, dimension)
+        bucketer = self._bucketers.get(dimension)
+        if bucketer is None:
+            bucketer = self._bucketers[dimension] = HashBucketer(self._schema, dimension)
         for count, cells in enumerate(product(*finite)):
             if count % dimension.buckets == 0 and (count >= _MAX_COMBINATIONS or mask.all()):
                 return every
