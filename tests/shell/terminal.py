@@ -52,7 +52,7 @@ class Terminal:
         """Type a line."""
         self.type(text + ENTER)
 
-    def wait(self, condition: Callable[[str], bool] | str, seconds: float = 30) -> None:
+    def wait(self, condition: Callable[[str], bool] | str, seconds: float = 120) -> None:
         """Wait until the screen shows a text or meets a condition."""
         self._shown(condition, seconds)
 
@@ -74,7 +74,7 @@ class Terminal:
                 return number, line.index(text)
         return None
 
-    def _shown(self, condition: Callable[[str], bool] | str, seconds: float = 30) -> str:
+    def _shown(self, condition: Callable[[str], bool] | str, seconds: float = 120) -> str:
         deadline = time.monotonic() + seconds
         while True:
             lines = (line.rstrip() for line in self._screen.display)
