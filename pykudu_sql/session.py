@@ -1,8 +1,8 @@
 """A session: one connection's way through the house, from SQL text to an outcome.
 
-It owns the transaction, the settings in force, the engine's cursor and a cache of prepared
-statements. The cache is keyed by the text; an entry holds as long as catalog and settings are the
-very ones it was planned under. A lock spans each statement, so threads may share a session.
+It owns the transaction, the settings in force, the engine's cursor and the plan cache. A plan of
+the cache holds as long as catalog and settings are the very ones it was planned under. A lock spans
+each statement, so threads may share a session.
 """
 
 import threading
@@ -10,28 +10,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pykudu_sql.database import MEMORY, Database
 from pykudu_sql.error_boundary import ErrorBoundary, check_text
-from pykudu_sql.executor.caller_scope import calling_frame, frame_in_scope
 from pykudu_sql.executor.cancellation import Cancellation
-from pykudu_sql.executor.executor import prepare
 from pykudu_sql.executor.parameter_shape import check_parameter_shape, parameter_rows
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.transaction_scope import TransactionScope
-from pykudu_sql.plan_cache import MAX_CACHED_TEXT, PlanCache, PreparedStatement, RunCounts
+from pykudu_sql.plan_cache import PlanCache, PreparedStatement
 from pykudu_sql.planner.parse.lexer import quote_name
-from pykudu_sql.planner.plan.bound_parameters import BoundParameters, can_bind, has_list
-from pykudu_sql.planner.plan.context import ListedRows, PlanContext, PlanSettings
-from pykudu_sql.planner.plan.frame_table import FrameTable
-from pykudu_sql.planner.plan.plan import Change, Plan, Write
+from pykudu_sql.planner.plan.bound_parameters import has_list
+from pykudu_sql.planner.plan.plan import Change, Write
 from pykudu_sql.planner.plan.value import ParameterValues
-from pykudu_sql.planner.planner import plan
-from pykudu_sql.planner.statement_text import normalised
 from pykudu_sql.planner.statements import changes_catalog
-from pykudu_sql.results.result import Outcome, python_rows
+from pykudu_sql.results.result import Outcome
 from pykudu_sql.settings import SessionSettings
+from pykudu_sql.statement_planner import StatementPlanner
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.catalog.system_catalog import SYSTEM_TABLES
 from pykudu_sql.storage.common.progress import ProgressReport
@@ -44,7 +39,6 @@ from pykudu_sql.storage.errors import (
     InterfaceError,
     NotSupportedError,
     ProgrammingError,
-    SyntaxError,
     TableChangedError,
     UndefinedTableError,
 )
@@ -53,7 +47,6 @@ if TYPE_CHECKING:  # The store loads them for the first transaction.
     from pykudu_sql.storage.transaction.transaction import Transaction
 
 MAX_PLANS = 20
-_LISTED_AT_ONCE = 512
 
 
 class Session:
@@ -93,7 +86,7 @@ class Session:
             database_path=database.path,
         )
         self._plans = PlanCache(database.store.statements)
-        self._frames: Mapping[str, FrameTable] = {}
+        self._planner = StatementPlanner(self._state)
         self._closed = False
 
     def _begin(self) -> "Transaction":
@@ -139,7 +132,9 @@ class Session:
     ) -> None:
         """Count a run that failed; one that lost a race against ALTER TABLE runs again."""
         if isinstance(sql, str) and not isinstance(error, TableChangedError):
-            self._plans.note_failure(self._text_of(sql) if prepared is None else prepared.text)
+            self._plans.note_failure(
+                self._planner.text_of(sql) if prepared is None else prepared.text
+            )
 
     def execute_many(self, sql: str, parameters: Iterable[ParameterValues | None]) -> Outcome:
         """Run a writing statement once for each set of parameters, all or nothing.
@@ -269,7 +264,7 @@ class Session:
 
             with self._state.error_boundary.program_code():
                 frame = frame_of(key, data)
-            self._frames = {**self._frames, key: frame}
+            self._planner.frames = {**self._planner.frames, key: frame}
             self._plans.clear()
 
     def unregister(self, name: str) -> None:
@@ -277,12 +272,14 @@ class Session:
         key = _frame_name(name)
         with self._error_boundary(""), self._state.running():
             self._check_open()
-            if key not in self._frames:
-                registered = ", ".join(sorted(self._frames)) or "none"
+            if key not in self._planner.frames:
+                registered = ", ".join(sorted(self._planner.frames)) or "none"
                 raise UndefinedTableError(
                     f"no frame '{key}' is registered", hint=f"registered are: {registered}"
                 )
-            self._frames = {n: frame for n, frame in self._frames.items() if n != key}
+            self._planner.frames = {
+                n: frame for n, frame in self._planner.frames.items() if n != key
+            }
             self._plans.clear()
 
     def _error_boundary(self, sql: str) -> ErrorBoundary:
@@ -307,7 +304,7 @@ class Session:
             yield from table.schema.by_name
         for view in catalog.views.values():
             yield from (view.name, view.query, *(column.name for column in view.columns))
-        for frame in self._frames.values():
+        for frame in self._planner.frames.values():
             yield from (frame.name, *frame.schema.by_name)
 
     @property
@@ -346,91 +343,16 @@ class Session:
             self._plans.note_use(sql)
             return cached
         self._check_open()
-        return self._plan(sql, parameters, catalog)
+        prepared, is_kept = self._planner.prepare(sql, parameters, catalog)
+        if is_kept:
+            self._plans.keep(sql, prepared)
+        return prepared
 
     @property
     def _seen_catalog(self) -> Catalog:
         """The catalog that the statement to be planned sees, the same object until it changes."""
         before = self._begun_before
         return self._state.visible_catalog if before is None else before.catalog
-
-    def _plan(
-        self, sql: str, parameters: ParameterValues | None, catalog: Catalog
-    ) -> PreparedStatement:
-        _check_text(sql)
-        bound_parameters = None
-        if parameters is not None and can_bind(parameters):
-            bound_parameters = BoundParameters(sql, parameters)
-        try:
-            statement_plan = plan(sql, self._context(bound_parameters))
-        except UndefinedTableError as error:
-            if catalog is not self._store.catalog:
-                error.hint = "the transaction sees the tables of its beginning, COMMIT those of now"
-            raise
-        keys = statement_plan.parameters
-        used = bound_parameters.used if bound_parameters is not None else set()
-        keys = (*keys, *used)
-        arity = -1 if any(isinstance(key, str) for key in keys) else len(set(keys))
-        is_kept = statement_plan.cacheable and not used and len(sql) <= MAX_CACHED_TEXT
-        prepared = PreparedStatement(
-            statement_plan,
-            prepare(self._state, statement_plan),
-            arity,
-            catalog,
-            self._state.settings,
-            self._text_of(sql),
-            RunCounts(watch=0.0 if is_kept else -1.0),
-        )
-        if is_kept:
-            self._plans.keep(sql, prepared)
-        return prepared
-
-    def _text_of(self, sql: str) -> str:
-        """The text without its values."""
-        double_quoted = self._state.settings.double_quoted_strings
-        return normalised(sql, double_quoted_strings=double_quoted)
-
-    def _context(self, bound_parameters: BoundParameters | None = None) -> PlanContext:
-        settings, current = self._state.settings, self._transactions.current
-        catalog_at = self._store.catalog_at if current is None else current.catalog_at
-        as_of = None if settings.as_of is None else bound_at(settings.as_of)
-        return PlanContext(
-            self._seen_catalog.seen_from(settings.database),
-            lambda bound: catalog_at(bound).seen_from(settings.database),
-            self._store.now(),
-            self._evaluate,
-            PlanSettings(
-                settings.default_hash_partitions,
-                settings.implicit_primary_key,
-                as_of,
-                settings.database,
-                settings.row_errors == "collect",
-                settings.double_quoted_strings,
-            ),
-            self._store.definitions.snapshots,
-            prepared=self._state.prepared,
-            bound_parameters=bound_parameters,
-            list_rows=self._list_rows,
-            frames=self._frames,
-            frame_in_scope=partial(frame_in_scope, calling_frame() if settings.frames else None),
-            checkpoint=self._state.checkpoint,
-        )
-
-    def _list_rows(self, statement_plan: Plan) -> ListedRows:
-        if statement_plan.parameters:
-            raise NotSupportedError("a listing in a query cannot have parameters")
-        result = prepare(self._state, statement_plan)(()).result
-        if result is None:
-            raise NotSupportedError("what stands in FROM lists nothing")
-        rows: list[Sequence[Any]] = []
-        while batch := result.fetch(_LISTED_AT_ONCE):
-            rows.extend(batch)
-        return ListedRows(result.names, list(map(str, result.types)), rows)
-
-    def _evaluate(self, sql: str) -> Sequence[Any]:
-        self._state.checkpoint()
-        result = self._engine.execute(sql, {}, ())
-        return python_rows(result.table, result.types)[0]
 
     @property
     def settings(self) -> SessionSettings:
@@ -561,13 +483,3 @@ def _frame_name(name: object) -> str:
             sqlstate="42602",
         )
     return name.lower()
-
-
-def _check_text(sql: str) -> None:
-    try:
-        sql.encode()
-    except UnicodeEncodeError as error:
-        raise SyntaxError(
-            f"the statement is not valid Unicode text at character {error.start + 1}",
-            sqlstate="22021",
-        ) from error

@@ -19,7 +19,9 @@ def connection() -> Connection:
 
 
 def planned(connection: Connection, sql: str) -> CopyFrom | CopyTo:
-    return plan_copy(TokenStream(sql), connection._session._context())
+    return plan_copy(
+        TokenStream(sql), connection._session._planner.context(connection._session._seen_catalog)
+    )
 
 
 def test_rows_come_from_a_file_into_the_columns_that_are_named(connection: Connection) -> None:

@@ -58,7 +58,7 @@ class Ours:
         the engine: what pruning, zone maps, indexes and push-down do is left to the engine.
         """
         session = self._connection._session
-        query = unaided(plan_rows(SourceText(sql), session._context()))
+        query = unaided(plan_rows(SourceText(sql), session._planner.context(session._seen_catalog)))
         result = select(session._state, query, tuple(values)).result
         assert result is not None
         return result.fetch(sys.maxsize)

@@ -29,7 +29,8 @@ def state(connection: Connection) -> SessionState:
 @pytest.fixture
 def planned(connection: Connection) -> Callable[[str], Any]:
     """The plan of a statement, in the connection's catalog as it is then."""
-    return lambda sql: plan(sql, connection._session._context())
+    session = connection._session
+    return lambda sql: plan(sql, session._planner.context(session._seen_catalog))
 
 
 @pytest.fixture

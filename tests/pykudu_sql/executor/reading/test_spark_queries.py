@@ -32,7 +32,12 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
 def chosen(connection: Connection, sql: str, state: SessionState | None = None) -> Any:
     session = connection._session
     state = state or session._state
-    return choose_engine(state, plan(sql, session._context()), (), state.transactions.reading())
+    return choose_engine(
+        state,
+        plan(sql, session._planner.context(session._seen_catalog)),
+        (),
+        state.transactions.reading(),
+    )
 
 
 @pytest.mark.parametrize(
