@@ -8,6 +8,8 @@ from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.frame_table import FrameRows, FrameTable
 
+_BYTES_OF_A_TEXT = 64.0
+
 
 class FrameScan:
     """Some columns of a frame that is read anew whenever the engine reads it.
@@ -19,6 +21,7 @@ class FrameScan:
         """Nothing is read yet. `places`: of the columns; `state`: whose statement reads."""
         self.schema = pa.schema([rows.schema.field(place) for place in places])
         self.row_count = rows.row_count
+        self.row_bytes = float(sum(_cell_bytes(field.type) for field in self.schema))
         self.failure: Exception | None = None
         self._rows = rows
         self._places = places
@@ -32,6 +35,11 @@ class FrameScan:
         except Exception as error:
             self.failure = error
             raise
+
+
+def _cell_bytes(kind: pa.DataType) -> float:
+    """What a cell of a type takes in memory, about."""
+    return kind.bit_width / 8 if pa.types.is_primitive(kind) else _BYTES_OF_A_TEXT
 
 
 def frame_relation(state: SessionState, table: FrameTable, column_ids: Sequence[int]) -> Relation:
