@@ -31,6 +31,8 @@ def exceeds(scan: TableScan, size: int) -> bool:
     rows, limit = scan.row_count, scan.spec.limit
     if limit is None or limit >= rows:
         return scan.estimated_within(size) > size
+    if not limit:
+        return False
     return scan.estimated_within(size * rows // limit) * limit > size * rows
 
 

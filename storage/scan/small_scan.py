@@ -17,7 +17,10 @@ def is_small(
     looked_at = rows if limit is None else min(limit, rows)
     if looked_at > most_rows and row_filter is not None:
         looked_at = min(looked_at, _rows_to_look_at(scan, row_filter, most_rows))
-    return looked_at <= most_rows and scan.estimated_bytes * looked_at <= most_bytes * max(1, rows)
+    if not looked_at or looked_at > most_rows:
+        return not looked_at
+    whole = most_bytes * rows // looked_at  # that all rows take if those looked at take the most
+    return scan.estimated_within(whole) <= whole
 
 
 def _rows_to_look_at(scan: TableScan, row_filter: RowFilter, most: int) -> int:

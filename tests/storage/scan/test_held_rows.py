@@ -1,6 +1,7 @@
 """Whether the rows of a scan are held is judged by those that match."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -109,3 +110,9 @@ def test_deleted_rows_are_no_rows_to_read() -> None:
     scan = made.begin().scan(made.catalog.table("t"), ScanSpec((KEY,)))
     assert rows_to_read(scan) == 950
     made.close()
+
+
+def test_a_limit_of_no_rows_takes_nothing(store: Store) -> None:
+    scan = scan_of(store, None)
+    assert not exceeds(replace(scan, spec=replace(scan.spec, limit=0)), 1)
+    assert exceeds(replace(scan, spec=replace(scan.spec, limit=1)), 1)
