@@ -78,12 +78,14 @@ def plain(rows: list[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
     return Counter(tuple(int(v) if isinstance(v, bool) else v for v in row) for row in rows)
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("number", "place"), list(enumerate(PLACES)))
 def test_comparisons_of_rows_answer_as_sqlite(
-    both: tuple[pykudu_sql.Connection, sqlite3.Connection], place: str
+    both: tuple[pykudu_sql.Connection, sqlite3.Connection], number: int, place: str
 ) -> None:
     ours, theirs = both
-    for condition in CONDITIONS:
+    # All as a value, as a condition and negated; each half in every other place.
+    conditions = CONDITIONS if number < 3 else CONDITIONS[number % 2 :: 2]
+    for condition in conditions:
         if "GROUP BY a" in place and "k" in condition.replace("u.k", ""):
             continue
         sql = place.format(condition)
