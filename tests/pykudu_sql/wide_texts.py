@@ -53,9 +53,11 @@ def reader(first: int, rows: int, tag: str = "") -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(_SCHEMA, batches())
 
 
-def build(path: str, rows: int, limit: str) -> None:
+def build(path: str, rows: int) -> None:
     """The tables that operations find: of large texts, of small ones, and of changed large ones."""
-    with pykudu_sql.connect(path, autocommit=True, memory_limit=limit) as connection:
+    with pykudu_sql.connect(
+        path, autocommit=True, memory_limit="1GB", maintenance=False
+    ) as connection:
         for table in ("wide", "narrow", "changed"):
             connection.execute(_DDL.format(table))
         connection.append("wide", reader(0, rows))
@@ -65,6 +67,7 @@ def build(path: str, rows: int, limit: str) -> None:
         connection.append("changed", reader(0, rows))
         connection.append("changed", reader(0, rows // 2, "b"), operation="upsert")
         connection.append("changed", reader(rows // 4, rows // 2, "c"), operation="upsert")
+        connection.execute("FLUSH")
 
 
 Operation = Callable[[Connection, int, Path], object]
@@ -106,6 +109,9 @@ def _one_transaction(connection: Connection, rows: int, folder: Path) -> None:
         connection.execute("ROLLBACK")
 
 
+_SCAN_CHANGED = "SELECT sum(length(t)), max(t) FROM changed"
+_UPDATE = "UPDATE wide SET t = t || 'x'"
+_OPTIMIZE_FULL = "OPTIMIZE TABLE changed FULL"
 _OTHER = _DDL.format("other")
 _MERGE = (
     "MERGE INTO {} n USING wide w ON n.k = w.k WHEN MATCHED THEN UPDATE SET t = w.t "
@@ -125,10 +131,10 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
     {
         "open": _sql("SELECT count(*) FROM wide"),
         "scan": _sql("SELECT * FROM wide"),
-        "scan changed": _sql("SELECT sum(length(t)), max(t) FROM changed"),
+        "scan changed": _sql(_SCAN_CHANGED),
         "order by": _sql("SELECT * FROM wide ORDER BY t"),
         "group by": _sql("SELECT count(*) FROM (SELECT t, count(*) FROM wide GROUP BY t)"),
-        "update": _sql("UPDATE wide SET t = t || 'x'"),
+        "update": _sql(_UPDATE),
         "update from": _sql("UPDATE narrow SET t = w.t FROM wide w WHERE narrow.k = w.k"),
         "delete": _sql("DELETE FROM wide WHERE length(t) > 10"),
         "insert select": _with_other(_sql("INSERT INTO other SELECT * FROM wide")),
@@ -151,7 +157,8 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
             _sql("COPY wide TO '{folder}/wide.csv'", "COPY other FROM '{folder}/wide.csv'")
         ),
         "optimize": _sql("OPTIMIZE TABLE changed"),
-        "optimize full": _sql("OPTIMIZE TABLE changed FULL"),
+        "optimize full": _sql(_OPTIMIZE_FULL),
+        "one after another": _sql(_SCAN_CHANGED, _UPDATE, _OPTIMIZE_FULL),
     }
 )
 
@@ -188,7 +195,7 @@ def main(arguments: list[str]) -> None:
         return
     limit, rows, *names = (*arguments, *("200MB", "20000")[len(arguments) :])
     with tempfile.TemporaryDirectory() as folder:
-        build(f"{folder}/db", int(rows), limit)
+        build(f"{folder}/db", int(rows))
         for name in names or OPERATIONS:
             result = measure(Path(folder) / "db", limit, int(rows), name)
             over = int(str(result["peak"])) - (PROCESS_BYTES >> 20) - int(limit.removesuffix("MB"))
