@@ -11,10 +11,11 @@ from pykudu_sql.files.formats import FileKind
 from pykudu_sql.files.row_files import FileBatch, positions_of
 from pykudu_sql.files.typed_values import check_family, read_values
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.row_allowance import rows_within
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import DataError
 
-_BATCH_ROWS = 1 << 16
+_BATCH_ROWS, _BATCH_BYTES = 1 << 16, 16 << 20
 _SHOWN = {"parquet": "Parquet", "orc": "ORC", "arrow": "Arrow"}
 
 
@@ -63,7 +64,7 @@ class ColumnFile:
 
     def _read(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         if self._format == "parquet":
-            yield from self._file.iter_batches(_BATCH_ROWS, columns=names)
+            yield from self._file.iter_batches(self._batch_rows(), columns=names)
         elif self._format == "orc":
             for stripe in range(self._file.nstripes):
                 whole = self._file.read_stripe(stripe, columns=names)
@@ -74,6 +75,13 @@ class ColumnFile:
                 yield self._file.get_batch(index)
         else:
             yield from self._file
+
+    def _batch_rows(self) -> int:
+        """Rows of a batch, by the bytes that those of the widest row group take unpacked."""
+        metadata = self._file.metadata
+        groups = map(metadata.row_group, range(metadata.num_row_groups))
+        widest = max((g.total_byte_size / max(1, g.num_rows) for g in groups), default=0)
+        return rows_within(_BATCH_BYTES, widest, _BATCH_ROWS)
 
     def _damaged(self, error: Exception) -> DataError:
         if "nanosecond resolution" in str(error):

@@ -26,6 +26,7 @@ from pykudu_sql.files.source_lines import record_lines
 from pykudu_sql.files.text_values import read_texts
 from pykudu_sql.files.typed_values import read_values
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.row_allowance import text_bytes
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import DataError, UndefinedColumnError
@@ -152,12 +153,14 @@ class JsonRows:
     def _of_array(self, head: bytes) -> Iterator[FileBatch]:
         stream = _Behind(head, self._stream)
         documents: list[tuple[int, dict[str, Any]]] = []
+        size = 0
         for document in ArrayObjects(stream, self._name).objects():
             documents.append((self.count, document))
             self.count += 1
-            if len(documents) == _BATCH_OBJECTS:
+            size += text_bytes(document.values())
+            if len(documents) == _BATCH_OBJECTS or size >= BLOCK_BYTES:
                 yield self._batch(documents, [])
-                documents = []
+                documents, size = [], 0
         yield self._batch(documents, [])
 
     def _batch(self, documents: list[tuple[int, dict[str, Any]]], torn: list[TornRow]) -> FileBatch:
