@@ -243,7 +243,8 @@ def test_results_come_as_arrow_in_every_way(connection: Connection) -> None:
     assert cursor.fetch_arrow_table().equals(whole.slice(4))
     assert cursor.fetchall() == []
     reader = connection.execute(query).fetch_record_batch(3)
-    assert [batch.num_rows for batch in reader] == [3, 3, 3, 1]
+    sizes = [batch.num_rows for batch in reader]
+    assert sum(sizes) == 10 and max(sizes) == 3
     assert connection.execute(query).fetch_df()["v"].tolist() == whole.column("v").to_pylist()
 
 
