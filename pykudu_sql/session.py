@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pykudu_sql.database import MEMORY, Database
 from pykudu_sql.error_boundary import ErrorBoundary, check_text
@@ -45,6 +45,8 @@ from pykudu_sql.storage.errors import (
 
 if TYPE_CHECKING:  # The store loads them for the first transaction.
     from pykudu_sql.storage.transaction.transaction import Transaction
+
+T = TypeVar("T")
 
 MAX_PLANS = 20
 
@@ -111,7 +113,7 @@ class Session:
         failed, and changed nothing.
         """
         with self._error_boundary(sql), self._state.running():
-            return self._run(partial(self._execute, sql, parameters))
+            return self._run(self._execute, sql, parameters)
 
     def _execute(self, sql: str, parameters: ParameterValues) -> Outcome:
         started = perf_counter()
@@ -144,7 +146,7 @@ class Session:
         """
         rows = parameter_rows(parameters)
         with self._error_boundary(sql), self._state.running():
-            return self._run(partial(self._execute_many, sql, rows))
+            return self._run(self._execute_many, sql, rows)
 
     def _execute_many(self, sql: str, rows: Sequence[ParameterValues]) -> Outcome:
         started = perf_counter()
@@ -174,15 +176,15 @@ class Session:
 
         return write_many(self._state, statement_plan, rows)
 
-    def _run(self, run: Callable[[], Outcome]) -> Outcome:
+    def _run(self, execute: Callable[[str, T], Outcome], sql: str, parameters: T) -> Outcome:
         """Run a statement, again if it loses a race and is not part of an open transaction."""
-        was_open = self._transactions.is_open
+        was_open = self._transactions.current is not None
         try:
-            return run()
+            return execute(sql, parameters)
         except TableChangedError as error:
             if was_open:
                 raise
-            return self._planned_anew(error, run)
+            return self._planned_anew(error, partial(execute, sql, parameters))
         finally:
             self._planned_under = self._begun_before = None
 
@@ -324,15 +326,21 @@ class Session:
         """
         if not isinstance(sql, str):
             raise InterfaceError(f"a statement is text, not {type(sql).__name__}", sqlstate="07006")
+        transactions = self._transactions
+        current = transactions.current
         if (
-            self._transactions.gives_way
-            and self._state.visible_catalog is not self._store.catalog
+            current is not None
+            and current.catalog is not self._store.catalog
+            and transactions.gives_way
             and changes_catalog(sql)
         ):
-            self._transactions.rollback()  # a definition is about the tables of now
-        if not self._transactions.is_open:
+            transactions.rollback()  # a definition is about the tables of now
+            current = None
+        if current is None:
             self._store.refresh()
-        catalog = self._planned_under = self._seen_catalog
+            current = self._begun_before
+        catalog = self._store.catalog if current is None else current.catalog
+        self._planned_under = catalog
         cached = self._plans.get(sql)
         if (
             cached is not None

@@ -74,7 +74,7 @@ class Transaction:
     def catalog(self) -> Catalog:
         """The tables of the snapshot, the same object each time; without those that it makes."""
         if self._catalog is None:
-            self._catalog = self.catalog_at(self.bound)
+            self._catalog = self._services.history.catalog_at(self.bound)
         return self._catalog
 
     def catalog_at(self, bound: SnapshotBound) -> Catalog:
