@@ -81,6 +81,8 @@ class AutoIncrement:
         counter = required_counter(table.schema).id
         if table.schema.auto_incrementing:
             check_counter(table, kind, counter in cells)
+            if counter in cells:
+                return cells
         if cells.get(counter) is not None or not (kind.numbers or counter in cells):
             return cells
         return {**cells, counter: self._reserve(table, 1)}

@@ -193,6 +193,7 @@ def refused(wrong: Row) -> list[tuple[RowOpKind, Row]]:
 @example(refused({ID: "e" * 16_385}), False)
 @example(refused({ID: "d"}), False)
 @example(refused({NOTE: "é" * 32_769}), False)
+@example([(RowOpKind.UPSERT, {ID: "a", FIXED: 1, NOTE: "", COUNTER: None})], False)
 def test_a_row_of_a_table_that_counts_comes_to_the_same_on_every_road(
     statements: list[tuple[RowOpKind, Row]], flush: bool
 ) -> None:
