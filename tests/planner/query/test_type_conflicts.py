@@ -57,7 +57,7 @@ def test_a_struct_is_not_unnested_to_columns_without_names(
     context: PlanContext, call: str, is_refused: bool
 ) -> None:
     if not is_refused:
-        assert len(plan_rows(f"select {call} from kinds", context, 0).names) == 1
+        assert len(plan_rows(SourceText(f"select {call} from kinds"), context).names) == 1
         return
     with pytest.raises(NotSupportedError, match="a column of each of its fields"):
-        plan_rows(f"select {call} from kinds", context, 0)
+        plan_rows(SourceText(f"select {call} from kinds"), context)
