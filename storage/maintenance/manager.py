@@ -238,7 +238,8 @@ class MaintenanceManager:
             return effect
         except Exception as error:
             failure = str(error) or type(error).__name__
-            is_news = failure != self._last_failure and not isinstance(error, QueryCancelledError)
+            is_ended = self._stop.is_set() or isinstance(error, QueryCancelledError)
+            is_news = failure != self._last_failure and not is_ended
             self._last_failure = failure
             raise
         finally:
