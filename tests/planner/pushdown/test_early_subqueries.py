@@ -1,69 +1,41 @@
-"""Which subqueries under IN are computed before the scans around them."""
+"""Subqueries with HAVING under IN are computed first, and filter a scan by their values."""
 
 import pytest
 
-from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Query
-from pykudu_sql.planner.query.query import plan_rows
+from pykudu_sql.planner.planner import plan
+from pykudu_sql.planner.pushdown.early_subqueries import EarlyMark, early_form
 
-MANY = "(select t_id from u group by t_id having count(*) > 3)"
-
-
-def plan(sql: str, context: PlanContext) -> Query:
-    return plan_rows(SourceText(sql), context)
+GROUPED = "select id from t where id in (select t_id from u group by t_id having count(*) > 1)"
 
 
-@pytest.mark.parametrize(
-    "condition",
-    [
-        f"id in {MANY}",
-        f"(id in ({MANY})) and a > 1",
-        "id in (select t_id from u, kinds where kinds.k = t_id group by t_id having sum(big) > 1)",
-    ],
-)
-def test_a_subquery_with_having_is_computed_first(context: PlanContext, condition: str) -> None:
-    early = plan(f"select a from t where {condition}", context).early
-    assert early is not None
-    (subquery,) = early.subqueries
-    around = early.around()
-    assert subquery.target in {scan.name for scan in around.scans}
-    assert not {scan.name for scan in around.scans} & {s.name for s in subquery.query.scans}
-    assert subquery.name in around.sql
-    assert "HAVING" not in around.sql
-
-
-@pytest.mark.parametrize(
-    "condition",
-    [
-        f"id not in {MANY}",
-        f"id in {MANY} or a > 1",
-        f"id + 0 in {MANY}",
-        "id in (select t_id from u)",
-        "id in (select t_id from u group by t_id having count(*) > t.a)",
-        "id in (select t_id from u group by t_id having random() > 0.5)",
-        "id in (select t_id + 0 from u group by t_id having count(*) > 3)",
-        "id in (with w as (select * from u) select t_id from w group by t_id having count(*) > 3)",
-    ],
-)
-def test_others_are_left_to_the_engine(context: PlanContext, condition: str) -> None:
-    assert plan(f"select a from t where {condition}", context).early is None
-
-
-def test_a_scan_that_serves_other_mentions_too_is_not_narrowed(context: PlanContext) -> None:
-    sql = f"select x.a from t x, t y where x.id in {MANY} and y.id in {MANY}"
-    assert plan(sql, context).early is None
-
-
-def test_parameters_within_are_numbered_anew(context: PlanContext) -> None:
-    sql = (
-        "select a + ? from t where b = ? and id in "
-        "(select t_id from u group by t_id having count(*) > ? and max(t_id) < ?)"
-    )
+def planned(sql: str, context: PlanContext) -> Query:
     query = plan(sql, context)
-    assert query.early is not None
-    (subquery,) = query.early.subqueries
-    assert [query.parameters.index(key) for key in subquery.query.parameters] == [2, 3]
-    assert "$1" in subquery.query.sql
-    assert "$3" not in subquery.query.sql
-    assert len(subquery.query.met) == len(subquery.query.parameters)
+    assert isinstance(query, Query)
+    return query
+
+
+def test_a_grouped_subquery_is_computed_first(context: PlanContext) -> None:
+    early = planned(GROUPED, context).early
+    assert early is not None and len(early.subqueries) == 1
+    assert len(early.around().scans) == 1
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select id from t where id in (select t_id from u)",
+        "select id from t where id in (select t_id from u group by t_id having count(*) > t.a)",
+        "select id from t where id in (select t_id from u group by t_id having random() > 0.5)",
+    ],
+)
+def test_one_without_having_of_the_outer_row_or_by_chance_is_not(
+    context: PlanContext, sql: str
+) -> None:
+    assert planned(sql, context).early is None
+
+
+def test_a_form_without_marks_computes_nothing_first(context: PlanContext) -> None:
+    marks: tuple[EarlyMark, ...] = ()
+    assert not early_form(planned(GROUPED, context), marks).subqueries
