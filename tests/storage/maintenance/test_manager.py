@@ -1,5 +1,6 @@
 """Maintenance at work: what is due is done, by itself or when asked, and errors stop nothing."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -185,6 +186,28 @@ def test_an_operation_that_fails_is_shown_and_does_not_hold_up_the_others() -> N
         assert store.maintenance.last_error is None
         assert store.maintenance.log.newest[-1].tablet_id != bad.tablet_id
         assert len(read(store.begin(), one)) == 4
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_what_fails_is_a_warning_in_the_programs_log_unless_a_close_ended_it(
+    stopped: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken: list[Fail] = []
+
+    def refuse(point: FaultPoint) -> FaultAction:
+        return broken.pop() if broken and point.operation is Mutation.CREATE else None
+
+    with closing(Store(FaultEnv(MemoryEnv(), refuse), "/db", BY_HAND)) as store:
+        table = make_table(store)
+        for i in range(2):
+            insert(store, table, i, 10 - i)
+            store.flush()
+        if stopped:
+            store.maintenance.stop()
+        broken.append(Fail())
+        with caplog.at_level(logging.WARNING, "pykudu_sql"), pytest.raises(DiskError):
+            store.maintenance.run_due()
+        assert len(caplog.records) == (not stopped)
 
 
 def test_a_log_that_a_quiet_tablet_holds_is_cut_by_flushing_it() -> None:
