@@ -195,15 +195,17 @@ def test_what_fails_is_a_warning_in_the_programs_log_unless_a_close_ended_it(
     broken: list[Fail] = []
 
     def refuse(point: FaultPoint) -> FaultAction:
-        return broken.pop() if broken and point.operation is Mutation.CREATE else None
+        if not broken or point.operation is not Mutation.CREATE:
+            return None
+        if stopped:
+            store.maintenance.stop()
+        return broken.pop()
 
     with closing(Store(FaultEnv(MemoryEnv(), refuse), "/db", BY_HAND)) as store:
         table = make_table(store)
         for i in range(2):
             insert(store, table, i, 10 - i)
             store.flush()
-        if stopped:
-            store.maintenance.stop()
         broken.append(Fail())
         with caplog.at_level(logging.WARNING, "pykudu_sql"), pytest.raises(DiskError):
             store.maintenance.run_due()
