@@ -55,6 +55,20 @@ def kinds_due(store: Store) -> list[OperationKind]:
     return [op.kind for op in store.maintenance.due() if op.is_due]
 
 
+def refuse_creation(
+    broken: list[Fail], before: Callable[[], None] = lambda: None
+) -> Callable[[FaultPoint], FaultAction]:
+    """A disk that fails to create a file for each of ``broken``, and calls ``before`` first."""
+
+    def refuse(point: FaultPoint) -> FaultAction:
+        if not broken or point.operation is not Mutation.CREATE:
+            return None
+        before()
+        return broken.pop()
+
+    return refuse
+
+
 def until(condition: Callable[[], bool]) -> None:
     """Wait for what the background does; a minute means never."""
     deadline = time.monotonic() + 60
@@ -165,11 +179,7 @@ def test_a_table_may_refuse_compaction_and_goes_first_by_its_priority() -> None:
 
 def test_an_operation_that_fails_is_shown_and_does_not_hold_up_the_others() -> None:
     broken: list[Fail] = []
-
-    def refuse(point: FaultPoint) -> FaultAction:
-        return broken.pop() if broken and point.operation is Mutation.CREATE else None
-
-    with closing(Store(FaultEnv(MemoryEnv(), refuse), "/db", BY_HAND)) as store:
+    with closing(Store(FaultEnv(MemoryEnv(), refuse_creation(broken)), "/db", BY_HAND)) as store:
         one, two = make_table(store, "one"), make_table(store, "two")
         for i in range(2):
             insert(store, one, i, 10 - i)
@@ -194,14 +204,12 @@ def test_what_fails_is_a_warning_in_the_programs_log_unless_a_close_ended_it(
 ) -> None:
     broken: list[Fail] = []
 
-    def refuse(point: FaultPoint) -> FaultAction:
-        if not broken or point.operation is not Mutation.CREATE:
-            return None
+    def stop() -> None:
         if stopped:
             store.maintenance.stop()
-        return broken.pop()
 
-    with closing(Store(FaultEnv(MemoryEnv(), refuse), "/db", BY_HAND)) as store:
+    env = FaultEnv(MemoryEnv(), refuse_creation(broken, stop))
+    with closing(Store(env, "/db", BY_HAND)) as store:
         table = make_table(store)
         for i in range(2):
             insert(store, table, i, 10 - i)
