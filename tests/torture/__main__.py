@@ -7,6 +7,7 @@ be noticed is.
 """
 
 import argparse
+import logging
 import multiprocessing
 import os
 import signal
@@ -100,7 +101,11 @@ def pieces(stride: int) -> list[Piece]:
 
 
 def _begin_worker() -> None:
-    """A worker has a group of its own: Ctrl-C is for its parent, which ends it and its children."""
+    """A worker has a group of its own: Ctrl-C is for its parent, which ends it and its children.
+
+    Its log is silent: what maintenance says of the faults that are played would bury the progress.
+    """
+    logging.getLogger("pykudu_sql").addHandler(logging.NullHandler())
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_IGN)
