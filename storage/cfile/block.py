@@ -22,6 +22,7 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,6 +46,7 @@ COMPRESSION_TAGS: Mapping[Compression, int] = {
 _COMPRESSIONS = MappingProxyType({tag: kind for kind, tag in COMPRESSION_TAGS.items()})
 
 _HEADER = struct.Struct("<BBBBII")
+HEADER_BYTES = _HEADER.size
 _HAS_VALIDITY = 1
 # Encoded values can be somewhat longer than raw ones, bitmaps and chunk headers come on top.
 _MAX_BODY_BYTES = 2 * MAX_RAW_BYTES
@@ -97,15 +99,29 @@ def pack(
     return header + (body if packed is None else packed)
 
 
-def unpack(data: Bytes, rows: int | None) -> Block:
-    """Open a block whose checksum was found right.
+class BlockHeader(NamedTuple):
+    """What a block says of itself before its body.
 
-    `rows`: how many the index says it holds; None for a dictionary, which has no index. Raises
-    CorruptionError: the header contradicts the index, itself or the limits.
+    Attributes:
+        encoding: of the values.
+        compression: of the body.
+        rows: values, NULLs included.
+        body_length: bytes of the body before compression.
+        has_validity: whether the body begins with a bitmap.
     """
-    if len(data) < _HEADER.size:
+
+    encoding: EncodingTraits
+    compression: Compression
+    rows: int
+    body_length: int
+    has_validity: bool
+
+
+def read_header(data: bytes | memoryview, rows: int | None) -> BlockHeader:
+    """The header at the beginning of some bytes; see `unpack`."""
+    if len(data) < HEADER_BYTES:
         raise CorruptionError(f"a block of {len(data)} bytes is shorter than its header")
-    tag, flags, codec, zero, claimed_rows, length = _HEADER.unpack_from(data.data)
+    tag, flags, codec, zero, claimed_rows, length = _HEADER.unpack_from(data)
     encoding, kind = BY_TAG.get(tag), _COMPRESSIONS.get(codec)
     if encoding is None or kind is None or flags & ~_HAS_VALIDITY or zero:
         raise CorruptionError(f"unknown encoding {tag}, compression {codec} or flags {flags}")
@@ -115,12 +131,22 @@ def unpack(data: Bytes, rows: int | None) -> Block:
         raise CorruptionError(f"a block claims {claimed_rows} rows, limit {MAX_BLOCK_ROWS}")
     if length > _MAX_BODY_BYTES:
         raise CorruptionError(f"a block claims {length} bytes, limit {_MAX_BODY_BYTES}")
-    body = compression.decompress(kind, data[_HEADER.size :], length)
-    if len(body) != length:
-        raise CorruptionError(f"a block of {len(body)} bytes claims {length}")
-    if not flags & _HAS_VALIDITY:
-        return Block(encoding, claimed_rows, None, body)
-    bitmap = bitmap_length(claimed_rows)
+    return BlockHeader(encoding, kind, claimed_rows, length, bool(flags))
+
+
+def unpack(data: Bytes, rows: int | None) -> Block:
+    """Open a block whose checksum was found right.
+
+    `rows`: how many the index says it holds; None for a dictionary, which has no index. Raises
+    CorruptionError: the header contradicts the index, itself or the limits.
+    """
+    header = read_header(data.data, rows)
+    body = compression.decompress(header.compression, data[HEADER_BYTES:], header.body_length)
+    if len(body) != header.body_length:
+        raise CorruptionError(f"a block of {len(body)} bytes claims {header.body_length}")
+    if not header.has_validity:
+        return Block(header.encoding, header.rows, None, body)
+    bitmap = bitmap_length(header.rows)
     if bitmap > len(body):
-        raise CorruptionError(f"a block of {claimed_rows} rows is shorter than its bitmap")
-    return Block(encoding, claimed_rows, body[:bitmap], body[bitmap:])
+        raise CorruptionError(f"a block of {header.rows} rows is shorter than its bitmap")
+    return Block(header.encoding, header.rows, body[:bitmap], body[bitmap:])

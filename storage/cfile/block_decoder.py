@@ -25,7 +25,7 @@ from pykudu_sql.storage.cfile.encoding.traits import (
 )
 from pykudu_sql.storage.common.types.arrays import plain as without_dictionary
 from pykudu_sql.storage.common.types.arrays import wide_bounds
-from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import CorruptionError
 
 Limits = tuple[int, int]
@@ -194,28 +194,6 @@ def _decode_binary(blocks: Sequence[Block], codec: BinaryCodec, column_type: Dat
     if column_type.is_text and total and int(data.max()) >= _FIRST_NON_ASCII:
         _check_utf8(array)
     return array
-
-
-def decode_binary_cell(block: Block, column_type: DataType, slot: int) -> Cell:
-    """One cell of a block of strings or binaries that is in no codes.
-
-    `slot`: 0 .. rows - 1. Raises CorruptionError: what is read for it contradicts the header.
-    """
-    if block.validity is not None and not block.validity[slot >> 3] >> (slot & 7) & 1:
-        return None
-    codec = fitting(block.encoding.binary, block.encoding, column_type)
-    opened = codec.open_block(block.payload, block.rows, MAX_RAW_BYTES)
-    lengths = np.empty(block.rows, np.uint32)
-    data = np.empty(opened.data_length, np.uint8)
-    opened.decode_into(lengths, data)
-    start = int(lengths[:slot].sum(dtype=np.uint64))
-    raw = data[start : start + int(lengths[slot])].tobytes()
-    if not column_type.is_text:
-        return raw
-    try:
-        return raw.decode()
-    except UnicodeDecodeError as error:
-        raise CorruptionError(f"text is not UTF-8: {error}") from error
 
 
 def _check_utf8(array: pa.Array) -> None:

@@ -164,6 +164,19 @@ class BlockFile:
             offset += size
         return blocks
 
+    def read_pages(self, offset: int, length: int, page_bytes: int, checksums: memoryview) -> bytes:
+        """Pages of a block that follow each other.
+
+        `page_bytes`: of each but the last; `checksums`: see `page_checksums`. Raises
+        CorruptionError: a page is not what was written there.
+        """
+        data = self._file.read(offset, length)
+        extend, seed = google_crc32c.extend, self._seed
+        for place, expected in zip(range(0, length, page_bytes), checksums, strict=True):
+            if extend(seed, data[place : place + page_bytes]) != expected:
+                raise CorruptionError(f"checksum of the page at {offset + place} does not match")
+        return data
+
     def corruption(
         self, section: Section, name: str, index: int, offset: int, reason: str
     ) -> CorruptionError:

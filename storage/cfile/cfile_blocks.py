@@ -6,6 +6,7 @@ file, CFile, block and offset.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -14,8 +15,11 @@ import pyarrow as pa
 
 from pykudu_sql.storage.cfile import block, block_decoder, row_picker
 from pykudu_sql.storage.cfile.block_cache import BlockCache
-from pykudu_sql.storage.cfile.block_file import BlockFile, Section
+from pykudu_sql.storage.cfile.block_file import BlockFile, BlockPointer, Section
 from pykudu_sql.storage.cfile.footer import CFileEntry
+from pykudu_sql.storage.cfile.in_place import cell_in_place
+from pykudu_sql.storage.cfile.in_place.page_checksums import PageChecksums, blob_name
+from pykudu_sql.storage.cfile.in_place.paged_block import PagedBlock
 from pykudu_sql.storage.cfile.positional_index import PositionalIndex
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import CorruptionError
@@ -29,14 +33,21 @@ class CFileBlocks:
         first_ordinals: of the blocks, and behind the last the number of rows.
     """
 
-    def __init__(self, file: BlockFile, entry: CFileEntry, cache: BlockCache) -> None:
+    def __init__(
+        self, file: BlockFile, entry: CFileEntry, cache: BlockCache, pages: BlockPointer | None
+    ) -> None:
         """Read and check the positional index.
 
-        `cache`: keeps the dictionary. Raises CorruptionError: the index is not what was written.
+        Args:
+            cache: keeps the dictionary.
+            pages: the checksums of the blocks' pages, None where there are none.
+
+        Raises CorruptionError: the index is not what was written.
         """
         self._file = file
         self._entry = entry
         self._cache = cache
+        self._pages = pages
         self._dictionary_key = (file.path, entry.name, "dictionary")
         self.index = self._read_index()
         self.first_ordinals: list[int] = self.index.zone_map.first_ordinals.tolist()
@@ -137,13 +148,61 @@ class CFileBlocks:
     def binary_cell(self, number: int, slot: int) -> Cell:
         """One cell of a data block of a binary column without dictionary, read without Arrow.
 
+        Of the block only the pages are read that it takes, where there are checksums of them.
         Raises CorruptionError: what was read for it is not what was written.
         """
-        (one,) = self.open(number, number + 1)
+        paged = self._paged(number)
         try:
-            return block_decoder.decode_binary_cell(one, self._entry.type, slot)
+            if paged is not None:
+                rows = self.first_ordinals[number + 1] - self.first_ordinals[number]
+                header = block.read_header(paged.read(0, block.HEADER_BYTES), rows)
+                kind, length = self._entry.type, self.index.lengths[number]
+                read_value = cell_in_place.value_reader(header, kind)
+                if read_value is not None:
+                    cell = cell_in_place.read_cell(
+                        paged.read, length, header, read_value, kind, slot
+                    )
+                    if cell is None and not self.index.zone_map.null_counts[number]:
+                        raise CorruptionError("a slot is NULL, its index has none")
+                    return cell
+            (one,) = self.open(number, number + 1)
+            return cell_in_place.decode_cell(one, self._entry.type, slot)
         except CorruptionError as error:
             raise self._corrupt_block(number, error) from error
+
+    def check_pages(self, number: int) -> None:
+        """See that the checksums of a data block's pages are right, where there are some.
+
+        Raises CorruptionError: they are not.
+        """
+        paged = self._paged(number)
+        try:
+            if paged is not None:
+                paged.read(0, self.index.lengths[number])
+        except CorruptionError as error:
+            raise self._corrupt_block(number, error) from error
+
+    def _paged(self, number: int) -> PagedBlock | None:
+        """A data block by its pages; None where these have no checksums."""
+        pages = self._page_checksums
+        if pages is None:
+            return None
+        index = self.index
+        return PagedBlock(self._file, index.offsets[number], index.lengths[number], number, pages)
+
+    @cached_property
+    def _page_checksums(self) -> PageChecksums | None:
+        pointer = self._pages
+        if pointer is None:
+            return None
+        name = blob_name(self._entry.name)
+        data = self._file.read(Section.BLOB, name, pointer)
+        try:
+            return PageChecksums.from_bytes(data.data, self.index.lengths)
+        except CorruptionError as error:
+            raise self._file.corruption(
+                Section.BLOB, name, 0, pointer.offset, error.message
+            ) from error
 
     def _find_corrupt(self, first: int, blocks: Sequence[block.Block]) -> None:
         """Decoded together, blocks do not show which one it was; one by one they do."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.cfile.block_cache import BlockCache
-from pykudu_sql.storage.cfile.block_file import BlockFile
+from pykudu_sql.storage.cfile.block_file import BlockFile, BlockPointer
 from pykudu_sql.storage.cfile.cell_access import ReadCell, cell_reader
 from pykudu_sql.storage.cfile.cfile_blocks import CFileBlocks
 from pykudu_sql.storage.cfile.column_runs import ColumnRuns, runs_of
@@ -52,8 +52,10 @@ class _Decoded:
 _NO_RUNS = "no runs"
 
 
-# So many cells of a block are read without keeping it; keeping it costs a fifth more than one.
-_TOUCHES_IN_PLACE = 1
+# So many cells of a block are read without keeping it. To decode and keep it costs as much as a
+# good ten that are read by pages, and a fifth more than one for which all of it is.
+_TOUCHES_BY_PAGES = 5
+_TOUCHES_OF_ALL = 1
 
 
 def _nothing() -> None:
@@ -73,10 +75,17 @@ class CFileReader:
         zone_map: rows, NULLs and bounds of each block.
     """
 
-    def __init__(self, file: BlockFile, entry: CFileEntry, cache: BlockCache) -> None:
+    def __init__(
+        self,
+        file: BlockFile,
+        entry: CFileEntry,
+        cache: BlockCache,
+        pages: BlockPointer | None = None,
+    ) -> None:
         """Read and check the positional index.
 
-        Raises CorruptionError: it is not what was written.
+        `pages`: the checksums of the blocks' pages, None where there are none. Raises
+        CorruptionError: the index is not what was written.
         """
         self.type = entry.type
         self.encoding = entry.encoding
@@ -87,7 +96,7 @@ class CFileReader:
         self.raw_size = entry.raw_size
         self.block_count = entry.blocks
         self._cache = cache
-        self._blocks = CFileBlocks(file, entry, cache)
+        self._blocks = CFileBlocks(file, entry, cache, pages)
         self.words = self._blocks.words
         self.zone_map: ZoneMap = self._blocks.index.zone_map
         self._firsts = self._blocks.first_ordinals
@@ -96,6 +105,7 @@ class CFileReader:
         # A block of text that look-ups seldom come to is not decoded and kept for their sake: of
         # many rows read once each, the cache would hold a block for every one.
         self._cells_in_place = entry.type.is_variable and entry.dictionary is None
+        self._touches_in_place = _TOUCHES_OF_ALL if pages is None else _TOUCHES_BY_PAGES
         self._touched = bytearray(self.block_count)
         self._block_keys = [(file.path, entry.name, i) for i in range(self.block_count)]
         # A way past the cache for single cells, which does not keep alive what the cache evicts.
@@ -266,11 +276,21 @@ class CFileReader:
         # The short way to a block that the cache has.
         block = self._cache.peek(self._block_keys[number])
         if not isinstance(block, _Decoded):
-            if self._cells_in_place and self._touched[number] < _TOUCHES_IN_PLACE:
-                self._touched[number] += 1
-                return self._blocks.binary_cell(number, slot)
+            if self._cells_in_place:
+                if self._touched[number] < self._touches_in_place:
+                    self._touched[number] += 1
+                    return self._blocks.binary_cell(number, slot)
+                # Once the cache has evicted it, it has to pay again.
+                self._touched[number] = 0
             block = self._block(number)
         return block.read_cell(slot)
+
+    def check_pages(self, number: int) -> None:
+        """See that what single cells of a block are read by agrees with the block.
+
+        Raises CorruptionError: it does not.
+        """
+        self._blocks.check_pages(number)
 
     def search(self, cell: Cell, start: int, stop: int, side: Side) -> int:
         """Where a cell belongs among the rows start <= ordinal < stop, whose cells ascend.

@@ -25,7 +25,7 @@ from pykudu_sql.storage.cfile.encoding.traits import (
     EncodingTraits,
     Values,
 )
-from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
+from pykudu_sql.storage.cfile.encoding.type_encodings import BY_NAME, resolve_encoding
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import combine, fixed_view, validity
@@ -60,6 +60,17 @@ class EncodedCFile:
     blocks: tuple[bytes, ...]
     dictionary: bytes | None
     zone_map: ZoneMap
+
+    @property
+    def cells_lie_apart(self) -> bool:
+        """Whether a cell can be read without all of its block."""
+        binary = BY_NAME[self.encoding].binary if self.type.is_variable else None
+        return (
+            binary is not None
+            and binary.read_value is not None
+            and self.dictionary is None
+            and self.compression is Compression.NO_COMPRESSION
+        )
 
     @property
     def row_count(self) -> int:

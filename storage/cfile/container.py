@@ -4,7 +4,8 @@ Kudu writes a file for every column; a flush here is one file and one fsync. Dat
 the positional indexes side by side, then the footer:
 
     0       8   magic "PKCFILE1"
-    8       .   per CFile: dictionary block, data blocks; per blob: its bytes; in the order added
+    8       .   per CFile: dictionary block, data blocks, checksums of pages, which are a blob (see
+                `page_checksums`); per blob: its bytes; in the order added
     .       .   the positional index of each CFile
     .       .   footer and trailer (see `footer`)
 
@@ -27,6 +28,8 @@ from pykudu_sql.storage.cfile.block_file import (
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.cfile_writer import EncodedCFile
 from pykudu_sql.storage.cfile.footer import MAGIC, CFileEntry, Footer, read_footer
+from pykudu_sql.storage.cfile.in_place import page_checksums
+from pykudu_sql.storage.cfile.in_place.page_checksums import PAGE_BYTES
 from pykudu_sql.storage.cfile.positional_index import PositionalIndex
 from pykudu_sql.storage.errors import CorruptionError, InternalError
 from pykudu_sql.storage.fs.env import Env
@@ -77,6 +80,12 @@ class ContainerWriter:
             self._write(Section.DATA, name, number, data)
             for number, data in enumerate(encoded.blocks)
         ]
+        end = self._offset
+        if encoded.cells_lie_apart and max(map(len, encoded.blocks), default=0) > PAGE_BYTES:
+            self.add_blob(
+                page_checksums.blob_name(name),
+                page_checksums.page_checksums(self._seed, encoded.blocks),
+            )
         self._indexes[name] = PositionalIndex(
             offsets=tuple(pointer.offset for pointer in pointers),
             lengths=tuple(pointer.length for pointer in pointers),
@@ -91,7 +100,7 @@ class ContainerWriter:
             rows=encoded.row_count,
             null_count=encoded.null_count,
             raw_size=encoded.raw_size,
-            encoded_size=self._offset - (dictionary.offset if dictionary else offset),
+            encoded_size=end - (dictionary.offset if dictionary else offset),
             blocks=len(pointers),
             offset=offset,
             # Indexes are written when all data is; `finish` fills this in.
@@ -231,7 +240,9 @@ class ContainerReader:
             entry = self.entry(name)
             if entry is None:
                 raise CorruptionError(f"{self.path}: there is no CFile '{name}'")
-            reader = self._readers.setdefault(name, CFileReader(self._file, entry, self._cache))
+            pages = self._footer.blobs.get(page_checksums.blob_name(name))
+            opened = CFileReader(self._file, entry, self._cache, pages)
+            reader = self._readers.setdefault(name, opened)
         return reader
 
     def blob(self, name: str) -> bytes:

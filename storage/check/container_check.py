@@ -32,6 +32,7 @@ def check_container(reader: ContainerReader, size: int, quick: bool) -> Iterator
 
 def _check_cfile(path: str, name: str, cfile: CFileReader, quick: bool) -> Iterator[Finding]:
     for number in () if quick else range(cfile.block_count):
+        cfile.check_pages(number)
         problem = _zone_problem(cfile, number, plain(cfile.read_block(number)))
         if problem:
             yield Finding(

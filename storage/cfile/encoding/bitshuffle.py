@@ -21,12 +21,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pykudu_sql.storage.cfile.encoding.traits import Bytes
+from pykudu_sql.storage.cfile.encoding.traits import Bytes, ReadPart
 from pykudu_sql.storage.errors import CorruptionError
 
 _HEADER = struct.Struct("<BBBBIII")
+HEADER_BYTES = _HEADER.size
 _FORMAT_VERSION = 2
 _LZ4_FORMAT = 1
+_STORED = 2
+_REARRANGED = 1 | 4
 _LEVEL = 5
 _AUTOMATIC_SLICE = 0
 _BYTE_SHUFFLE_SLACK = 1.05
@@ -90,15 +93,80 @@ def decompress_into(chunk: Bytes, out: Bytes) -> None:
 
     Raises CorruptionError: the chunk is not one, or holds another number of bytes.
     """
-    if len(chunk) < _HEADER.size:
-        raise CorruptionError(f"a chunk of {len(chunk)} bytes is shorter than its header")
-    version, _, flags, width, raw, slice_length, length = _HEADER.unpack_from(chunk.data)
+    _check_header(chunk.data, len(chunk), len(out))
+    _unpack(chunk, out)
+
+
+def read_part(read: ReadPart, place: int, stop: int, raw: int, begin: int, end: int) -> bytes:
+    """Some of the bytes that a chunk of `compress_bytes` or `store_bytes` holds.
+
+    Of one whose bytes are stored only these are read, of others the slices that have them.
+
+    Args:
+        read: the bytes of the block between two places.
+        place, stop: where the chunk lies in the block.
+        raw: how many bytes it holds.
+        begin, end: the bytes begin <= position < end are wanted, at least one.
+
+    Raises CorruptionError: the chunk is not one, or holds another number of bytes.
+    """
+    body, length = place + HEADER_BYTES, stop - place
+    head = read(place, min(body, stop))
+    flags, width, slice_length = _check_header(head, length, raw)
+    if flags & _STORED:
+        if length != HEADER_BYTES + raw:
+            raise CorruptionError(f"a chunk of {length} bytes stores {raw}")
+        return read(body + begin, body + end)
+    if width != 1 or flags & _REARRANGED:
+        out = np.empty(raw, np.uint8)
+        _unpack(np.frombuffer(read(place, stop), np.uint8), out)
+        return out[begin:end].tobytes()
+    table = body + 4 * -(-raw // slice_length)
+    if table > stop:
+        raise CorruptionError(f"a chunk of {length} bytes has slices of {slice_length}")
+    begins = np.frombuffer(read(body, table), "<i4")
+    first, last = begin // slice_length, (end - 1) // slice_length
+    ends = [*begins[first + 1 : last + 2].tolist(), length][: last + 1 - first]
+    parts = []
+    for number, slice_end in enumerate(ends, first):
+        slice_begin = int(begins[number])
+        if not table - place <= slice_begin < slice_end <= length:
+            raise CorruptionError(f"slice {number} lies from {slice_begin} to {slice_end}")
+        held = min(slice_length, raw - number * slice_length)
+        parts.append(_slice(flags, read(place + slice_begin, place + slice_end), held))
+    before = first * slice_length
+    return b"".join(parts)[begin - before : end - before]
+
+
+def _slice(flags: int, stored: bytes, raw: int) -> bytes:
+    """What a slice of a chunk holds, unpacked as a chunk of one slice."""
+    begin = HEADER_BYTES + 4
+    length = begin + len(stored)
+    head = _HEADER.pack(_FORMAT_VERSION, 1, flags, 1, raw, raw, length)
+    out = np.empty(raw, np.uint8)
+    chunk = b"".join((head, begin.to_bytes(4, "little"), stored))
+    _unpack(np.frombuffer(chunk, np.uint8), out)
+    return out.tobytes()
+
+
+def _check_header(head: bytes | memoryview, length: int, raw: int) -> tuple[int, int, int]:
+    """Flags, width of a value and length of a slice, by the header of a chunk.
+
+    `length`: of the chunk; `raw`: how many bytes it must hold.
+    """
+    if len(head) < HEADER_BYTES:
+        raise CorruptionError(f"a chunk of {length} bytes is shorter than its header")
+    version, _, flags, width, claimed, slice_length, end = _HEADER.unpack_from(head)
     if version != _FORMAT_VERSION or flags >> 5 != _LZ4_FORMAT or width == 0:
         raise CorruptionError("a chunk has the header of no known format")
-    if raw != len(out) or length != len(chunk) or not 0 < slice_length <= max(raw, 1):
+    if claimed != raw or end != length or not 0 < slice_length <= max(raw, 1):
         raise CorruptionError(
-            f"a chunk claims {raw} bytes from {length}, expected {len(out)} from {len(chunk)}"
+            f"a chunk claims {claimed} bytes from {end}, expected {raw} from {length}"
         )
+    return flags, width, slice_length
+
+
+def _unpack(chunk: Bytes, out: Bytes) -> None:
     try:
         _blosc().decompress(chunk, out)
     except (RuntimeError, ValueError) as error:

@@ -13,6 +13,7 @@ Apart, lengths compress to almost nothing and one cumulative sum makes them Arro
 
 import struct
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -24,12 +25,16 @@ from pykudu_sql.storage.cfile.encoding.traits import (
     Bytes,
     EncodingTraits,
     FixedCodec,
+    ReadPart,
     Values,
 )
 from pykudu_sql.storage.common.types.types import DataType, Encoding
 from pykudu_sql.storage.errors import CorruptionError
 
 _HEADER = struct.Struct("<II")
+# Lengths of so many rows in so many bytes are remembered: at most 4 MiB of them.
+_REGULAR_CHUNK = 512
+_REGULAR_ROWS = 8 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +109,51 @@ def open_binary(payload: Bytes, rows: int, limit: int) -> BinaryBlock:
     return BinaryBlock(rows, data_length, payload[_HEADER.size : start], payload[start:])
 
 
+def read_value(read: ReadPart, start: int, stop: int, rows: int, slot: int) -> bytes:
+    """One value of what `encode_binary` made.
+
+    Lengths are unpacked up to the value; of the values' bytes only what it takes is read.
+
+    Args:
+        read: the bytes of the block between two places.
+        start, stop: where the payload lies in the block.
+        rows: how many values it holds.
+        slot: of the value, 0 <= slot < rows.
+
+    Raises CorruptionError: what is read for it contradicts itself.
+    """
+    place = start + _HEADER.size
+    if place > stop:
+        raise CorruptionError("a block of binary values is shorter than its header")
+    data_length, packed = _HEADER.unpack(read(start, place))
+    data = place + packed
+    if data > stop:
+        raise CorruptionError(f"a block claims {packed} bytes of lengths, has {stop - place}")
+    begin, end = _span(read(place, data), rows, slot)
+    if end > data_length:
+        raise CorruptionError(f"lengths add up to {end}, expected at most {data_length}")
+    return bitshuffle.read_part(read, data, stop, data_length, begin, end) if begin < end else b""
+
+
+def _span(packed: bytes, rows: int, slot: int) -> tuple[int, int]:
+    """Where a value begins and ends among the bytes of all, by the chunk of their lengths."""
+    if len(packed) <= _REGULAR_CHUNK and rows <= _REGULAR_ROWS:
+        ends = _ends_of(packed, rows)
+        return ends[slot - 1] if slot else 0, ends[slot]
+    lengths = np.empty(rows, np.uint32)
+    bitshuffle.decompress_into(np.frombuffer(packed, np.uint8), lengths.view(np.uint8))
+    begin = int(lengths[:slot].sum(dtype=np.uint64))
+    return begin, begin + int(lengths[slot])
+
+
+@lru_cache(maxsize=64)
+def _ends_of(packed: bytes, rows: int) -> memoryview:
+    """Where each value ends. Lengths that pack so well are alike, and so in many blocks."""
+    lengths = np.empty(rows, np.uint32)
+    bitshuffle.decompress_into(np.frombuffer(packed, np.uint8), lengths.view(np.uint8))
+    return np.cumsum(lengths, dtype=np.int64).data
+
+
 def _fits(column_type: DataType) -> bool:
     return True
 
@@ -121,5 +171,5 @@ PLAIN_ENCODING = EncodingTraits(
         encode=encode_bitmap,
         decode_into=lambda payload, rows, bits: decode_fixed_into(payload, bits),
     ),
-    binary=BinaryCodec(encode_binary, open_binary),
+    binary=BinaryCodec(encode_binary, open_binary, read_value),
 )

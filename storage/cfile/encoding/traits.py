@@ -31,6 +31,13 @@ EncodeValues = Callable[[Values], bytes | None]
 DecodeRuns = Callable[[Bytes, int, np.dtype[Any]], tuple[Values, Lengths]]
 
 
+# The bytes start <= position < stop of a block, checked like all that is read.
+ReadPart = Callable[[int, int], bytes]
+# One value of a payload that lies between two places of a block and holds so many values, by its
+# place among them.
+ReadValue = Callable[[ReadPart, int, int, int, int], bytes]
+
+
 def _unknown_bounds(payload: Bytes, kind: np.dtype[Any]) -> tuple[int, int] | None:
     """Of encodings whose headers do not tell."""
     return None
@@ -93,10 +100,12 @@ class BinaryCodec:
     Attributes:
         encode: see there; `compressed` is False when the block is compressed afterwards.
         open_block: reads the header of so many values, of at most so many bytes together.
+        read_value: see there; it reads no more than the value takes. None where all is decoded.
     """
 
     encode: EncodeBinary
     open_block: Callable[[Bytes, int, int], EncodedBinary]
+    read_value: ReadValue | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,86 @@
+"""One cell of a block of strings or binaries in no codes, without Arrow and without keeping it.
+
+`read_cell` reads it where it lies in a block that is only reached through its pages, which takes
+that the block is not compressed as a whole and that its encoding can. `decode_cell` decodes all of
+a block for it.
+"""
+
+import numpy as np
+
+from pykudu_sql.storage.cfile.block import (
+    HEADER_BYTES,
+    MAX_RAW_BYTES,
+    Block,
+    BlockHeader,
+    bitmap_length,
+)
+from pykudu_sql.storage.cfile.block_decoder import fitting
+from pykudu_sql.storage.cfile.encoding.traits import ReadPart, ReadValue
+from pykudu_sql.storage.common.types.types import Cell, Compression, DataType
+from pykudu_sql.storage.errors import CorruptionError
+
+
+def value_reader(header: BlockHeader, column_type: DataType) -> ReadValue | None:
+    """What reads single values of a block in their place, None where nothing does.
+
+    Raises CorruptionError: a block of the type cannot be encoded so.
+    """
+    if header.compression is not Compression.NO_COMPRESSION:
+        return None
+    return fitting(header.encoding.binary, header.encoding, column_type).read_value
+
+
+def read_cell(
+    read: ReadPart,
+    length: int,
+    header: BlockHeader,
+    read_value: ReadValue,
+    column_type: DataType,
+    slot: int,
+) -> Cell:
+    """One cell of a block that there is a `value_reader` of.
+
+    Args:
+        read: the bytes of the block between two places.
+        length: of the block.
+        header: of the block.
+        read_value: see `value_reader`.
+        column_type: of the column.
+        slot: 0 .. rows - 1.
+
+    Raises CorruptionError: what is read for it contradicts the header.
+    """
+    if length != HEADER_BYTES + header.body_length:
+        raise CorruptionError(f"a block of {length} bytes claims {header.body_length}")
+    start = HEADER_BYTES
+    if header.has_validity:
+        place = start + (slot >> 3)
+        if not read(place, place + 1)[0] >> (slot & 7) & 1:
+            return None
+        start += bitmap_length(header.rows)
+    return _cell(read_value(read, start, length, header.rows, slot), column_type)
+
+
+def decode_cell(block: Block, column_type: DataType, slot: int) -> Cell:
+    """One cell of a block, all of which is decoded.
+
+    `slot`: 0 .. rows - 1. Raises CorruptionError: what is read for it contradicts the header.
+    """
+    if block.validity is not None and not block.validity[slot >> 3] >> (slot & 7) & 1:
+        return None
+    codec = fitting(block.encoding.binary, block.encoding, column_type)
+    opened = codec.open_block(block.payload, block.rows, MAX_RAW_BYTES)
+    lengths = np.empty(block.rows, np.uint32)
+    data = np.empty(opened.data_length, np.uint8)
+    opened.decode_into(lengths, data)
+    start = int(lengths[:slot].sum(dtype=np.uint64))
+    return _cell(data[start : start + int(lengths[slot])].tobytes(), column_type)
+
+
+def _cell(raw: bytes, column_type: DataType) -> Cell:
+    if not column_type.is_text:
+        return raw
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise CorruptionError(f"text is not UTF-8: {error}") from error
