@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.planner.plan.parameter_types import PLAIN
 from pykudu_sql.planner.plan.value import ParameterKey, ParameterValues, parameter_value
 
 _LISTS = (list, tuple, set, frozenset, np.ndarray, pa.Array, pa.ChunkedArray)
@@ -62,7 +63,7 @@ def has_list(parameters: ParameterValues) -> bool:
     values = parameters.values() if isinstance(parameters, dict) else parameters
     # any() of a generator takes a twentieth of a look-up by key.
     for value in values:  # noqa: SIM110
-        if isinstance(value, _LISTS):
+        if type(value) not in PLAIN and isinstance(value, _LISTS):
             return True
     return False
 

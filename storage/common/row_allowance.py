@@ -15,7 +15,11 @@ LEAST_WIDE_BYTES = 1024
 
 def text_bytes(cells: Iterable[Cell]) -> int:
     """About what the texts of some cells take beyond small ones."""
-    return sum([len(cell) for cell in cells if isinstance(cell, str | bytes)])
+    size = 0
+    for cell in cells:
+        if type(cell) is str or type(cell) is bytes:
+            size += len(cell)
+    return size
 
 
 def rows_within(size: int, row_bytes: float, most: int) -> int:

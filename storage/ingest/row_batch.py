@@ -167,8 +167,9 @@ def check_set(schema: Schema, kind: RowOpKind, column_ids: Collection[int], tabl
     DELETE more than that.
     """
     for column in schema.key_columns:
-        counted = (schema.is_hidden(column) or column.identity) and kind.numbers
-        if column.id not in column_ids and not counted:
+        if column.id in column_ids:
+            continue
+        if not (kind.numbers and (schema.is_hidden(column) or column.identity)):
             if schema.is_hidden(column):
                 raise NotNullError(f"{column.name} of table '{table}' should be set for {kind}")
             raise NotNullError(f"no value provided for key column '{column.name}' of '{table}'")

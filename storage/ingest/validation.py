@@ -157,8 +157,8 @@ def _check_null(batch: RowBatch, column: ColumnSchema) -> Violation | None:
 def _precheck_null(table: TableInfo, cells: Cells) -> bool:
     if None not in cells.values():
         return True
-    by_id = table.schema.by_id
-    return all([cell is not None or by_id[i].nullable for i, cell in cells.items()])
+    nulls = [column_id for column_id, cell in cells.items() if cell is None]
+    return table.schema.required_ids.isdisjoint(nulls)
 
 
 def _check_cell_size(batch: RowBatch, column: ColumnSchema) -> Violation | None:

@@ -146,10 +146,14 @@ def _pack_mutation(mutation: RowMutation | BatchMutation) -> tuple[bytes, ...]:
 
 
 def _pack_cells(cells: Mapping[int, Cell]) -> bytes:
-    count = len(cells)
-    parts = [struct.pack(f"<H{count}I", count, *cells)]
+    parts = [_pack_ids(tuple(cells))]
     parts.extend(map(_pack_cell, cells.values()))
     return b"".join(parts)
+
+
+@lru_cache(maxsize=4096)
+def _pack_ids(column_ids: tuple[int, ...]) -> bytes:
+    return struct.pack(f"<H{len(column_ids)}I", len(column_ids), *column_ids)
 
 
 def _pack_cell(cell: Cell) -> bytes:

@@ -15,7 +15,6 @@ from dataclasses import replace
 from itertools import count
 
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
-from pykudu_sql.storage.common.keys.murmur import hash64_one
 from pykudu_sql.storage.common.predicate.row_filter import RowFilter
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
@@ -124,8 +123,7 @@ class Tablet:
 
     def probe(self, cells: tuple[Cell, ...]) -> KeyProbe:
         """A key, given its cells in key order, in the forms that a look-up needs."""
-        encoded = self.key_encoder.encode_one(cells)
-        return KeyProbe(encoded, cells, hash64_one(encoded))
+        return KeyProbe(self.key_encoder.encode_one(cells), cells)
 
     def scan(
         self,

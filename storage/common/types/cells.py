@@ -59,6 +59,8 @@ def _bool_cell(value: object, column_type: DataType) -> bool:
 
 
 def _int_cell(value: object, column_type: DataType) -> int:
+    if type(value) is int:
+        return _in_range(value, column_type)
     if isinstance(value, int | np.integer):
         return _in_range(int(value), column_type)
     if isinstance(value, float | np.floating | Decimal):
@@ -71,6 +73,8 @@ def _int_cell(value: object, column_type: DataType) -> int:
 
 
 def _float_cell(value: object, column_type: DataType) -> float:
+    if type(value) is float and column_type.kind is Kind.DOUBLE:
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal | np.number):
         raise TypeError(value)
     number = float(value)
@@ -137,6 +141,13 @@ def _timestamp_cell(value: object, column_type: DataType) -> int:
 
 
 def _text_cell(value: object, column_type: DataType) -> str:
+    text = value if type(value) is str else _text_of(value)
+    if not text.isascii():
+        text.encode("utf-8")  # lone surrogates cannot be stored
+    return text[: column_type.length] if column_type.kind is Kind.VARCHAR else text
+
+
+def _text_of(value: object) -> str:
     if isinstance(value, bytes):
         value = value.decode("utf-8")
     if isinstance(value, bool):
@@ -147,9 +158,7 @@ def _text_cell(value: object, column_type: DataType) -> str:
         value = str(value)
     if not isinstance(value, str):
         raise TypeError(value)
-    value.encode("utf-8")  # lone surrogates cannot be stored
-    text = str.__str__(value)  # of a subclass, the text alone
-    return text[: column_type.length] if column_type.kind is Kind.VARCHAR else text
+    return str.__str__(value)  # of a subclass, the text alone
 
 
 def _binary_cell(value: object, column_type: DataType) -> bytes:

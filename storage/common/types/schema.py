@@ -156,6 +156,11 @@ class Schema:
         return frozenset(c.id for c in self.columns if c.immutable)
 
     @cached_property
+    def required_ids(self) -> frozenset[int]:
+        """Ids of the columns that may not hold NULL."""
+        return frozenset(c.id for c in self.columns if not c.nullable)
+
+    @cached_property
     def identity(self) -> ColumnSchema | None:
         """The column of the key that an INSERT may leave to be numbered, if there is one."""
         return next((c for c in self.key_columns if c.identity), None)

@@ -68,6 +68,10 @@ class Compression(StrEnum):
 
 
 _INTEGER_BITS = MappingProxyType({Kind.INT8: 8, Kind.INT16: 16, Kind.INT32: 32, Kind.INT64: 64})
+_INTEGER_RANGES = MappingProxyType(
+    {kind: (-(1 << bits - 1), (1 << bits - 1) - 1) for kind, bits in _INTEGER_BITS.items()}
+    | {Kind.DATE: (MIN_DATE, MAX_DATE), Kind.UNIXTIME_MICROS: (-(1 << 63), (1 << 63) - 1)}
+)
 _TEXT = frozenset({Kind.VARCHAR, Kind.STRING})
 _VARIABLE = frozenset({Kind.VARCHAR, Kind.STRING, Kind.BINARY})
 _NOT_IN_KEY = frozenset({Kind.BOOL, Kind.FLOAT, Kind.DOUBLE})
@@ -172,17 +176,10 @@ class DataType:
     @property
     def integer_range(self) -> tuple[int, int] | None:
         """Smallest and largest stored value of a type kept as an integer, else None."""
-        if self.kind in _INTEGER_BITS:
-            top = 1 << (_INTEGER_BITS[self.kind] - 1)
-            return -top, top - 1
-        if self.kind is Kind.DATE:
-            return MIN_DATE, MAX_DATE
-        if self.kind is Kind.UNIXTIME_MICROS:
-            return -(1 << 63), (1 << 63) - 1
         if self.kind is Kind.DECIMAL:
             top = 10**self.precision - 1
             return -top, top
-        return None
+        return _INTEGER_RANGES.get(self.kind)
 
 
 def decimal_type(precision: int, scale: int) -> DataType:

@@ -7,13 +7,14 @@ ordinal, which stays the same for the rowset's life.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.keys.murmur import hash64_one
 from pykudu_sql.storage.common.predicate.row_filter import RowFilter
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
@@ -25,18 +26,26 @@ from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas
 from pykudu_sql.storage.tablet.delta.row_change import RowChange
 
 
-class KeyProbe(NamedTuple):
+class KeyProbe:
     """One key in the forms that a look-up needs.
 
-    Attributes:
-        encoded: its order-preserving bytes.
-        cells: its cells, in key order.
-        hash: of the encoded bytes, for bloom filters.
+    `encoded`: its order-preserving bytes; `cells`: its cells, in key order.
     """
 
-    encoded: bytes
-    cells: tuple[Cell, ...]
-    hash: int
+    __slots__ = ("_hash", "cells", "encoded")
+
+    def __init__(self, encoded: bytes, cells: tuple[Cell, ...]) -> None:
+        """See the attributes."""
+        self.encoded = encoded
+        self.cells = cells
+        self._hash: int | None = None
+
+    @property
+    def hash(self) -> int:
+        """The hash of the encoded bytes, for bloom filters: computed for the first that asks."""
+        if self._hash is None:
+            self._hash = hash64_one(self.encoded)
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
