@@ -16,7 +16,7 @@ _ELSEWHERE = {
     "02000": "an update of a missing key: tests/pykudu_sql/dbapi/test_sqlstates.py",
     "07006": "parameters without a value: tests/pykudu_sql/dbapi/test_sqlstates.py",
     "08003": "a closed connection: tests/pykudu_sql/dbapi/test_sqlstates.py",
-    "08007": "a disk that refuses for good: tests/storage/test_refused_commits.py",
+    "08007": "a disk that refuses for good: tests/storage/faults/test_refused_commits.py",
     "0A001": "files of a newer release: tests/storage/log/test_record_log.py",
     "22021": "text that is not Unicode: tests/pykudu_sql/dbapi/test_sqlstates.py",
     "22026": "columns of different lengths: tests/pykudu_sql/dbapi/test_sqlstates.py",
@@ -35,7 +35,7 @@ _ELSEWHERE = {
     "22032": "JSON that is no array: tests/pykudu_sql/executor/writing/test_copy_from.py",
     "58P02": "a file that is not replaced: tests/pykudu_sql/executor/writing/test_copy_to.py",
     "XX000": "a mistake of ours",
-    "XX001": "damaged files: tests/storage/test_store_damage.py",
+    "XX001": "damaged files: tests/storage/faults/test_store_damage.py",
 }
 
 

@@ -1,6 +1,7 @@
 """Tests mirror the packages: a module with logic is imported by a test."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,17 +17,28 @@ FOLDERS = (
     "storage/tablet/history",
     "storage/tablet/read",
 )
-TOPS = ("planner", "pykudu_sql", "storage")
+TOPS = ("planner", "pykudu_sql", "shell", "storage")
 # Those of Spark need a JVM and lie in tests/spark; jobs are tested by what they do.
 TESTED_ABOVE = ("pykudu_sql/spark", "pykudu_sql/jobs/")
+# In one folder, as many as a room may have modules.
+FILES = 20
 # Tests of no single room: many statements, a hostile input, two databases side by side.
 CAMPAIGNS = (
+    "pykudu_sql/concurrency",
     "pykudu_sql/corpus",
     "pykudu_sql/differential",
+    "pykudu_sql/hostile",
     "pykudu_sql/isolation",
+    "pykudu_sql/limits",
     "pykudu_sql/mutations",
+    "pykudu_sql/numbers",
+    "pykudu_sql/processes",
     "pykudu_sql/quoting",
+    "pykudu_sql/semantics",
     "pykudu_sql/sqlalchemy/compliance",
+    "pykudu_sql/time_travel",
+    "storage/faults",
+    "storage/histories",
     "storage/hostile",
 )
 
@@ -71,6 +83,11 @@ def test_a_test_beside_the_rooms_of_the_planner_is_of_a_module_there() -> None:
     modules = {f"test_{path.stem}" for path in (ROOT / "planner").glob("*.py")}
     tests = {path.stem for path in (ROOT / "tests" / "planner").glob("test_*.py")}
     assert sorted(tests - modules) == []
+
+
+def test_a_folder_of_tests_has_few_files() -> None:
+    modules = (path.parent for path in (ROOT / "tests").rglob("*.py"))
+    assert {folder: files for folder, files in Counter(modules).items() if files > FILES} == {}
 
 
 def rooms() -> Iterator[str]:

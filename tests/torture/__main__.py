@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 
-from tests.storage import crash_rounds
+from tests.storage.faults import crash_rounds
 from tests.storage.hostile import campaign as hostile
 from tests.torture import self_test
 from tests.torture.bits import bit_campaign

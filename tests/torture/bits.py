@@ -9,9 +9,9 @@ from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from tests.storage.faults.test_store_damage import right_or_named
 from tests.storage.hostile.sample import Sample
 from tests.storage.model import Key, Row, apply, operations
-from tests.storage.test_store_damage import right_or_named
 from tests.torture.campaigns import Campaign
 from tests.torture.ledger import WrongRead
 from tests.torture.workload import open_store

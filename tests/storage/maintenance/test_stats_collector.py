@@ -28,7 +28,7 @@ from pykudu_sql.storage.tablet.rowset.locator import TabletComponents
 from pykudu_sql.storage.tablet.rowset.rowset_tree import RowSetTree
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.upkeep.on_demand import optimize_table
-from tests.storage.script_store import ScriptClock
+from tests.storage.histories.script_store import ScriptClock
 
 BY_HAND = StoreOptions(threads=1, maintenance=False)
 COMPACTIONS = {OperationKind.MINOR_DELTA_COMPACTION, OperationKind.MAJOR_DELTA_COMPACTION}
