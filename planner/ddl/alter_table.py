@@ -49,6 +49,7 @@ from pykudu_sql.storage.catalog.alter import (
     SetNullable,
     SetProperties,
     SetTableComment,
+    SetType,
     apply_steps,
 )
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -117,8 +118,10 @@ def _steps(syntax: AlterStepSyntax, table: TableInfo, context: PlanContext) -> l
         case DropColumnSyntax(name, if_exists):
             return [] if if_exists and name not in schema.by_name else [DropColumn(name)]
         case RenameColumnSyntax(name, new_name, type_name):
-            _check_same_type(schema, name, type_name)
-            return [] if name == new_name else [RenameColumn(name, new_name)]
+            typed = [] if type_name is None else _set_type(schema.column(name), type_name)
+            return [*typed, *([] if name == new_name else [RenameColumn(name, new_name)])]
+        case AlterColumnSyntax(name, type=str(type_name)):
+            return _set_type(schema.column(name), type_name)
         case AlterColumnSyntax():
             return [_alter_column(syntax, schema, context)]
         case AddCheckSyntax(clause):
@@ -177,13 +180,10 @@ def _added(definition: ColumnDefinition, context: PlanContext) -> ColumnSchema:
     return column_of(definition, context)
 
 
-def _check_same_type(schema: Schema, name: str, type_name: str | None) -> None:
-    column = schema.column(name)
-    if type_name is not None and parse_type(type_name) != column.type:
-        raise InvalidSchemaError(
-            f"type of column '{name}' cannot be altered from {column.type} to {type_name}",
-            hint="add a column of the new type, UPDATE it from the old one, drop the old one",
-        )
+def _set_type(column: ColumnSchema, type_name: str) -> list[AlterStep]:
+    """The step that gives a column a type, none where it has that already."""
+    column_type = parse_type(type_name)
+    return [] if column_type == column.type else [SetType(column.name, column_type)]
 
 
 def _alter_column(syntax: AlterColumnSyntax, schema: Schema, context: PlanContext) -> AlterStep:

@@ -39,7 +39,7 @@ class DropColumnSyntax:
 
 @dataclass(frozen=True, slots=True)
 class RenameColumnSyntax:
-    """`RENAME COLUMN a TO b`, or `CHANGE a b TYPE` where the type must be the column's own."""
+    """`RENAME COLUMN a TO b`, or `CHANGE a b TYPE`, which may change the type too."""
 
     name: str
     new_name: str
@@ -65,9 +65,12 @@ class AlterColumnSyntax:
     drop_default: bool = False
     immutable: bool | None = None
     nullable: bool | None = None
+    type: str | None = None
 
     def __str__(self) -> str:
         name = quoted_name(self.name)
+        if self.type is not None:
+            return f"ALTER COLUMN {name} SET DATA TYPE {self.type}"
         if self.nullable is not None:
             return f"ALTER COLUMN {name} {'DROP' if self.nullable else 'SET'} NOT NULL"
         if self.immutable is not None:

@@ -37,7 +37,7 @@ from pykudu_sql.planner.ddl_grammar.type_parser import type_name
 from pykudu_sql.planner.parse.lexer import TokenKind, tokenize
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.storage.common.types.table_properties import OWNER
-from pykudu_sql.storage.errors import NotSupportedError, SourceSpan, SyntaxError
+from pykudu_sql.storage.errors import NotSupportedError, SourceSpan
 
 _WITH_DATA = re.compile(r"\bWITH\s+(?:NO\s+)?DATA[\s;]*\Z", re.IGNORECASE)
 
@@ -272,8 +272,12 @@ def _attribute_change(tokens: TokenStream, node: AlterColumnSyntax) -> AlterStep
         return replace(node, immutable=False)
     if tokens.accept("DROP", "NOT", "NULL"):
         return replace(node, nullable=True)
-    if not tokens.accept("SET") and not tokens.at("TYPE"):
-        raise tokens.error("SET, DROP DEFAULT, DROP NOT NULL or DROP IMMUTABLE")
+    if tokens.accept("TYPE") or tokens.accept("SET", "DATA", "TYPE"):
+        return replace(node, type=_new_type(tokens))
+    if not tokens.accept("SET"):
+        raise tokens.error("SET, TYPE, DROP DEFAULT, DROP NOT NULL or DROP IMMUTABLE")
+    if tokens.accept("TYPE"):
+        return replace(node, type=_new_type(tokens))
     if tokens.accept("NOT", "NULL"):
         return replace(node, nullable=False)
     if tokens.accept("IMMUTABLE"):
@@ -288,13 +292,19 @@ def _attribute_change(tokens: TokenStream, node: AlterColumnSyntax) -> AlterStep
         return replace(node, block_size=tokens.whole_number())
     if tokens.accept("COMMENT"):
         return replace(node, comment=tokens.string())
-    raise _unalterable(tokens)
-
-
-def _unalterable(tokens: TokenStream) -> SyntaxError:
-    error = tokens.error(
-        "DEFAULT, NOT NULL, ENCODING, COMPRESSION, BLOCK_SIZE, COMMENT or IMMUTABLE"
+    raise tokens.error(
+        "DEFAULT, DATA TYPE, NOT NULL, ENCODING, COMPRESSION, BLOCK_SIZE, COMMENT or IMMUTABLE"
     )
-    if tokens.current.word in ("TYPE", "DATA"):
-        error.hint = "the type of a column cannot be altered"
-    return error
+
+
+def _new_type(tokens: TokenStream) -> str:
+    """A type, behind which PostgreSQL may say how to convert: nothing is converted here."""
+    name = type_name(tokens)
+    if tokens.at("USING"):
+        raise NotSupportedError(
+            "ALTER COLUMN .. TYPE .. USING is not supported",
+            hint="add a column of the new type, UPDATE it with the expression, drop the old one "
+            "and rename the new one",
+            span=SourceSpan(tokens.current.start, len("USING")),
+        )
+    return name

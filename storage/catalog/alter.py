@@ -17,7 +17,7 @@ from pykudu_sql.storage.common.partition.partition import PartitionSchema, Range
 from pykudu_sql.storage.common.types.identifiers import check_comment, check_identifier
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types.table_properties import check_properties
-from pykudu_sql.storage.common.types.types import Cell, Compression, Encoding
+from pykudu_sql.storage.common.types.types import Cell, Compression, DataType, Encoding
 from pykudu_sql.storage.errors import (
     DuplicateObjectError,
     InvalidSchemaError,
@@ -76,6 +76,14 @@ class SetNullable:
 
     name: str
     nullable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SetType:
+    """Give a column a type that has every value of the one it has; rows stay as they are stored."""
+
+    name: str
+    type: DataType
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +153,7 @@ class DropIndex:
 AlterStep = (
     AddColumn | DropColumn | RenameColumn | SetDefault | SetAttributes | AddRange | DropRange
     | RenameTable | SetTableComment | SetProperties | CreateIndex | DropIndex
-    | SetNullable | AddCheck | DropCheck
+    | SetNullable | SetType | AddCheck | DropCheck
 )  # fmt: skip
 
 
@@ -179,6 +187,8 @@ def _apply(table: TableInfo, step: AlterStep) -> TableInfo:
             return replace(table, schema=schema.replace_column(column))
         case SetNullable(name, nullable):
             return replace(table, schema=schema.set_nullable(name, nullable))
+        case SetType(name, column_type):
+            return _with_type(table, name, column_type)
         case AddCheck(constraint):
             check_names([*table.checks, constraint])
             return replace(table, checks=(*table.checks, constraint))
@@ -270,6 +280,13 @@ def _without_column(table: TableInfo, name: str) -> TableInfo:
             hint=f"drop it first: ALTER TABLE {table.name} DROP CONSTRAINT {held.name}, "
             f"DROP COLUMN {name}",
         )
+    return replace(table, schema=schema)
+
+
+def _with_type(table: TableInfo, name: str, column_type: DataType) -> TableInfo:
+    schema = table.schema.set_type(name, column_type)
+    column = schema.column(name)
+    resolve_encoding(column_type, column.encoding)
     return replace(table, schema=schema)
 
 

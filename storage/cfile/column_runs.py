@@ -16,6 +16,7 @@ from pykudu_sql.storage.cfile.block import Block
 from pykudu_sql.storage.cfile.block_decoder import check_range
 from pykudu_sql.storage.common.types.arrays import from_fixed
 from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.common.types.widening import in_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,12 @@ class ColumnRuns:
     def nbytes(self) -> int:
         """Bytes of memory they take."""
         return int(self.values.nbytes) + self.ends.nbytes
+
+    def in_type(self, arrow_type: pa.DataType) -> "ColumnRuns":
+        """The runs of the column in another type that it has or had."""
+        if self.values.type == arrow_type:
+            return self
+        return ColumnRuns(in_type(self.values, arrow_type), self.ends)
 
     def spread(self, by_run: npt.NDArray[np.bool_], start: int, stop: int) -> npt.NDArray[np.bool_]:
         """What holds for runs as what holds for the rows start <= ordinal < stop."""

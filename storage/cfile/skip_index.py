@@ -56,6 +56,9 @@ class SkipIndex:
 
     def excludes(self, wanted: Sequence[Cell]) -> bool:
         """Whether none of some values, not NULL, is among the column's."""
+        limits = self.type.integer_range
+        if limits is not None:  # a wider type's, which the column got later, may lie outside
+            wanted = [w for w in wanted if isinstance(w, int) and limits[0] <= w <= limits[1]]
         cells = cells_to_array(wanted, self.type)
         return not self.values.may_contain(_hashes(cells, self.type)).any()
 

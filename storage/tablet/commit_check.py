@@ -14,6 +14,7 @@ import pyarrow as pa
 from pykudu_sql.storage.common.types.arrays import fixed_view
 from pykudu_sql.storage.common.types.cell_check import is_cell_of
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
+from pykudu_sql.storage.common.types.widening import holds_all_of
 from pykudu_sql.storage.tablet.commit_record import (
     BatchInsert,
     BatchMutation,
@@ -84,7 +85,8 @@ def _check_columns(
         kind: Any = values.type
         if pa.types.is_dictionary(kind):
             kind = kind.value_type
-        if kind != types[column_id].arrow or len(values) != rows:
+        # It may have been narrower when the record was written.
+        if not holds_all_of(types[column_id], kind) or len(values) != rows:
             raise ValueError(f"column {column_id} has {len(values)} values of {values.type}")
         values.validate(full=True)
         _check_range(values, types[column_id], column_id)

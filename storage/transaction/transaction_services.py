@@ -62,7 +62,8 @@ def check_rows_still_fit(services: TransactionServices, table: TableInfo) -> Non
     """See that rows made for a table as it was still fit the table as it is.
 
     They do after most steps of ALTER TABLE: rows name columns by id, an added column shows its read
-    default in rows that lack it, and cells of a dropped one are never read. Raises
+    default in rows that lack it, cells of a dropped one are never read, and those of one that got a
+    wider type are read in it. Raises
     TableChangedError: it was dropped, or one of its tablets was, or a column turned immutable or
     back, or NOT NULL, or it has a CHECK constraint that it did not have.
     """

@@ -143,14 +143,18 @@ def cells_to_array(cells: Sequence[Cell], column_type: DataType) -> pa.Array:
 
 
 def array_to_cells(values: pa.Array, column_type: DataType) -> list[Cell]:
-    """Arrow values as a list of cells; for few values, not for bulk paths."""
+    """Arrow values as a list of cells; for few values, not for bulk paths.
+
+    `column_type`: of the values, or one that the column had or got later.
+    """
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if column_type.is_variable or column_type.kind is Kind.BOOL or column_type.is_floating:
         return list(values.to_pylist())
-    if column_type.width == 16:
+    width = values.type.bit_width // 8
+    if width == 16:
         return [to_cell(v, column_type) for v in values.to_pylist()]
-    return list(stored_numbers(values, column_type).to_pylist())
+    return list(values.view(_PHYSICAL[width]).to_pylist())
 
 
 def stored_numbers(values: pa.Array, column_type: DataType) -> pa.Array:

@@ -26,6 +26,7 @@ from pykudu_sql.storage.common.types.types import (
     Encoding,
     Kind,
 )
+from pykudu_sql.storage.common.types.widening import widens, wider_types
 from pykudu_sql.storage.errors import DuplicateObjectError, InvalidSchemaError, UndefinedColumnError
 
 MAX_COLUMNS = 300
@@ -274,6 +275,30 @@ class Schema:
             )
         held_null = column.held_null or column.nullable
         return self.replace_column(replace(column, nullable=nullable, held_null=held_null))
+
+    def set_type(self, name: str, column_type: DataType) -> "Schema":
+        """This schema with a column of a type that has every value of the one it has now.
+
+        Raises UndefinedColumnError: no such column; InvalidSchemaError: values or encoded keys that
+        are there would not stay as they are.
+        """
+        column = self.column(name)
+        _check_not_reserved(name)
+        old = column.type
+        if not widens(old, column_type):
+            raise InvalidSchemaError(
+                f"type of column '{name}' cannot be altered from {old} to {column_type}",
+                hint=f"it may become {wider_types(old)}; for {column_type} add a column, UPDATE it "
+                f"from '{name}', drop '{name}' and rename the new one",
+            )
+        if column.id in self.key_ids and old.width != column_type.width:
+            raise InvalidSchemaError(
+                f"type of primary key column '{name}' cannot be altered from {old} to "
+                f"{column_type}, which keys are encoded in other bytes for",
+                hint=f"CREATE TABLE .. PRIMARY KEY (..) AS SELECT CAST({name} AS {column_type}) "
+                "makes a table with another key",
+            )
+        return self.replace_column(replace(column, type=column_type))
 
     def to_json(self) -> dict[str, Any]:
         """The schema as plain JSON values."""

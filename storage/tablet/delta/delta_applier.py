@@ -15,6 +15,7 @@ import pyarrow as pa
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import fixed_view, from_fixed
 from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.tablet.delta.delta_store import CellPatch, concat_values
 
 
@@ -33,6 +34,7 @@ def apply_patches(
     Args:
         base: the cells of rows start, start + 1, ..., perhaps dictionary-encoded.
         start: ordinal of the first.
+        column_type: to read the column in; cells may have another type that it has or had.
         patches: the cells that win over the base; those of a later patch win over an earlier's.
     """
     stop = start + len(base)
@@ -40,18 +42,21 @@ def apply_patches(
     layers = [patch for patch in sliced if patch is not None]
     if not layers:
         return base
+    arrow = column_type.arrow
+    base = in_type(base, arrow)
+    cells = [in_type(layer.values, arrow) for layer in layers]
     parts = [layer.ordinals - start if start else layer.ordinals for layer in layers]
     simple = not column_type.is_variable and column_type.kind is not Kind.BOOL
-    nulls = base.null_count or any(layer.values.null_count for layer in layers)
+    nulls = base.null_count or any(values.null_count for values in cells)
     if simple and not nulls and not pa.types.is_dictionary(base.type):
         data = _copied(fixed_view(base, column_type))
-        for indices, layer in zip(parts, layers, strict=True):
-            data[indices] = fixed_view(layer.values, column_type)
+        for indices, values in zip(parts, cells, strict=True):
+            data[indices] = fixed_view(values, column_type)
         return from_fixed(data, column_type)
-    values = concat_values(layer.values for layer in layers)
+    changed = concat_values(cells)
     if pa.types.is_dictionary(base.type):
-        return _patch_dictionary(base, parts, values)
-    return _choose(base, parts, values)
+        return _patch_dictionary(base, parts, changed)
+    return _choose(base, parts, changed)
 
 
 def _copied(stored: npt.NDArray[Any]) -> npt.NDArray[Any]:

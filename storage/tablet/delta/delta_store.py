@@ -29,6 +29,7 @@ import pyarrow as pa
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
+from pykudu_sql.storage.common.types.widening import in_one_type
 
 Ordinals = npt.NDArray[np.int64]
 Timestamps = npt.NDArray[np.uint64]
@@ -452,6 +453,6 @@ def last_of_each(ordinals: Ordinals) -> npt.NDArray[np.bool_]:
 
 
 def concat_values(arrays: Iterable[pa.Array]) -> pa.Array:
-    """Arrays one after another, without dictionary encoding."""
+    """Arrays of a column one after another, without dictionary encoding, in their widest type."""
     decoded = [plain(array) for array in arrays]
-    return decoded[0] if len(decoded) == 1 else pa.concat_arrays(decoded)
+    return decoded[0] if len(decoded) == 1 else pa.concat_arrays(in_one_type(decoded))

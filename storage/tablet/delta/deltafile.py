@@ -28,6 +28,7 @@ from pykudu_sql.storage.common.row_allowance import LEAST_WIDE_BYTES
 from pykudu_sql.storage.common.types.arrays import fixed_view, plain
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.types import AUTO_ENCODING, Compression, DataType, Kind
+from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.tablet.delta.delta_store import (
@@ -125,8 +126,9 @@ def write_delta_file(
             encode_column(_INT64, BIT_SHUFFLE.name, lz4, BLOCK_SIZE, positions),
         )
         kind = types[column_id]
+        values = in_type(cells.values, kind.arrow)
         writer.add_cfile(
-            f"{column_id}.value", encode_column(kind, AUTO_ENCODING, lz4, BLOCK_SIZE, cells.values)
+            f"{column_id}.value", encode_column(kind, AUTO_ENCODING, lz4, BLOCK_SIZE, values)
         )
     size = writer.finish({"columns": sorted(deltas.cells)})
     return DeltaFileMeta(identity.file_number, identity.file_kind, stats(deltas), size)

@@ -27,6 +27,7 @@ import pyarrow as pa
 
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING, SnapshotBound
+from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.tablet.delta.delta_store import (
     DeltaKind,
     Deltas,
@@ -203,4 +204,4 @@ def _cells(rows: RowSlice, states: _States, column_id: int, selection: Ordinals)
     sets[changed] = True
     indices[changed] = len(image) + np.arange(len(changed), dtype=np.int64)
     cells = concat_values([image, changes.values])
-    return cells.take(pa.array(indices[_last_marked(sets)[selection]]))
+    return in_type(cells.take(pa.array(indices[_last_marked(sets)[selection]])), image.type)

@@ -37,6 +37,7 @@ from pykudu_sql.storage.cfile.skip_index import SkipIndex, blob_name
 from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch
 from pykudu_sql.storage.tablet.delta.delta_store import (
     Deltas,
@@ -239,16 +240,14 @@ def _write_overlay(
     path, identity = files.staging_path("base", number), files.identity("base", number)
     with ContainerWriter(files.env, path, identity, "overlay.write") as writer:
         for column in checked(columns, checkpoint):
+            kind = column.type
+            cells = in_type(values[column.id], kind.arrow)
             encoded = encode_column(
-                column.type,
-                column.encoding,
-                column.compression,
-                column.block_size,
-                values[column.id],
+                kind, column.encoding, column.compression, column.block_size, cells
             )
             writer.add_cfile(str(column.id), encoded)
             if column.indexes:
-                index = SkipIndex.build(values[column.id], column.type)
+                index = SkipIndex.build(cells, kind)
                 writer.add_blob(blob_name(column.id), index.to_bytes())
         size = writer.finish({"rows": len(values[columns[0].id])})
     return Overlay(number, tuple(column.id for column in columns), size)

@@ -19,6 +19,7 @@ from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.tablet.rowset.cfile_set import BLOOM, KEY_INDEX
@@ -83,7 +84,8 @@ def write_base_file(
     """Write and fsync a base file of any place; see `write_base`."""
     with ContainerWriter(file.env, file.path, file.identity, "base.write") as writer:
         for column in checked(schema, checkpoint):
-            kind, cells = column.type, columns[column.id]
+            kind = column.type
+            cells = in_type(columns[column.id], kind.arrow)
             encoded = encode_column(
                 kind, column.encoding, column.compression, column.block_size, cells
             )

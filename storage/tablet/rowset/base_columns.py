@@ -17,6 +17,7 @@ from pykudu_sql.storage.common.predicate.row_filter import FilterStep
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patches
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
@@ -60,16 +61,17 @@ class BaseColumns:
             return self._stretch(column, start, stop, self._stats)
         if self._is_cached:
             if stop - start == self._base.rows:
-                return self._base.derived(
+                whole = self._base.derived(
                     self._view,
                     column.id,
                     lambda: apply_patches(
                         self._base.column(column, 0, stop, self._stats), 0, patches, column.type
                     ),
                 )
+                return in_type(whole, column.type.arrow)
             cached = self._base.cached_derived(self._view, column.id)
             if cached is not None:
-                return cached.slice(start, stop - start)
+                return in_type(cached.slice(start, stop - start), column.type.arrow)
         base = self._stretch(column, start, stop, self._stats)
         return apply_patches(base, start, patches, column.type)
 
@@ -80,7 +82,7 @@ class BaseColumns:
         if patches and self._is_cached:
             cached = self._base.cached_derived(self._view, column.id)
             if cached is not None:
-                return pc.pick(cached, pa.array(ordinals))
+                return in_type(pc.pick(cached, pa.array(ordinals)), column.type.arrow)
         base = self._some(column, ordinals, self._stats)
         parts = [part for patch in patches if (part := patch.chosen(ordinals)) is not None]
         return apply_patches(base, 0, parts, column.type)

@@ -32,6 +32,7 @@ from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import constant_array
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.common.types.widening import in_type, is_related
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
@@ -196,10 +197,10 @@ class CFileSet:
             raise CorruptionError(f"{container.path}: {name}: {error.message}") from error
 
     def _cfile_of(self, column: ColumnSchema) -> CFileReader | None:
-        """The newest CFile of a column, which must be of the column's type."""
+        """The newest CFile of a column, of a type that the column has or had or got later."""
         cfile = self.cfile(column.id)
         # Types parsed from one text are one object, and comparing takes ten times as long.
-        if cfile is None or cfile.type is column.type or cfile.type == column.type:
+        if cfile is None or is_related(cfile.type, column.type):
             return cfile
         raise CorruptionError(
             f"{self.path}: column '{column.name}' of type {column.type} is stored as {cfile.type}"
@@ -213,8 +214,8 @@ class CFileSet:
         if cfile is None:
             return constant_array(column.read_default, column.type, stop - start)
         if start == 0 and stop == self.rows:
-            return cfile.read_all(stats)
-        return cfile.read_range(start, stop, stats)
+            return in_type(cfile.read_all(stats), column.type.arrow)
+        return in_type(cfile.read_range(start, stop, stats), column.type.arrow)
 
     def column_once(
         self, column: ColumnSchema, start: int, stop: int, stats: ScanStats | None = None
@@ -223,7 +224,7 @@ class CFileSet:
         cfile = self._cfile_of(column)
         if cfile is None:
             return constant_array(column.read_default, column.type, stop - start)
-        return cfile.read_once(start, stop, stats)
+        return in_type(cfile.read_once(start, stop, stats), column.type.arrow)
 
     def take(
         self, column: ColumnSchema, ordinals: Ordinals, stats: ScanStats | None = None
@@ -235,7 +236,7 @@ class CFileSet:
         cfile = self._cfile_of(column)
         if cfile is None:
             return constant_array(column.read_default, column.type, len(ordinals))
-        return cfile.take(ordinals, stats)
+        return in_type(cfile.take(ordinals, stats), column.type.arrow)
 
     def take_once(
         self, column: ColumnSchema, ordinals: Ordinals, stats: ScanStats | None = None
@@ -244,12 +245,13 @@ class CFileSet:
         cfile = self._cfile_of(column)
         if cfile is None:
             return constant_array(column.read_default, column.type, len(ordinals))
-        return cfile.take_once(ordinals, stats)
+        return in_type(cfile.take_once(ordinals, stats), column.type.arrow)
 
     def runs(self, column: ColumnSchema, stats: ScanStats | None = None) -> ColumnRuns | None:
         """The base cells of a column as runs, None where they are not kept so."""
         cfile = self._cfile_of(column)
-        return None if cfile is None else cfile.runs(stats)
+        runs = None if cfile is None else cfile.runs(stats)
+        return None if runs is None else runs.in_type(column.type.arrow)
 
     def words(self, column: ColumnSchema) -> pa.Array | None:
         """At least the values that a column's base cells have, None without a dictionary."""

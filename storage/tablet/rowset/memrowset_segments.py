@@ -19,6 +19,7 @@ from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import array_to_cells, cells_to_array, constant_array
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patches
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals, concat_values
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
@@ -68,7 +69,7 @@ class RowSegment:
         if cells is None or len(cells) < count:
             cells = cells_to_array([row[position] for row in self.rows[:count]], column.type)
             self._columns[column.id] = cells
-        return cells
+        return in_type(cells, column.type.arrow)
 
 
 class BatchSegment:
@@ -123,9 +124,9 @@ class BatchSegment:
             return constant_array(column.read_default, column.type, count)
         cached = self._columns.get(column.id)
         if cached is not None and len(cached[1]) >= count:
-            return cached[1]
+            return in_type(cached[1], column.type.arrow)
         with self._lock:
-            return self._put_together(column.id)
+            return in_type(self._put_together(column.id), column.type.arrow)
 
     def _put_together(self, column_id: int) -> pa.Array:
         """All cells of a column that are here by now. The caller holds the lock of readers."""

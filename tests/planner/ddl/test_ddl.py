@@ -74,7 +74,7 @@ def test_properties_are_set(context: PlanContext) -> None:
         ("alter table nope drop column a", UndefinedTableError, "nope"),
         ("alter table t drop column aa", UndefinedColumnError, "drop"),
         ("alter table t add columns (z int primary key)", Error, "z int"),
-        ("alter table t change a a bigint", Error, "change"),
+        ("alter table t change a a smallint", Error, "change"),
         ("alter table sys.tables drop column a", Error, "sys"),
     ],
 )

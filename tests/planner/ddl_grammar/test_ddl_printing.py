@@ -131,6 +131,7 @@ COLUMN_CHANGES = st.one_of(
     st.builds(AlterColumnSyntax, NAMES, default=CONSTANTS),
     st.builds(AlterColumnSyntax, NAMES, drop_default=st.just(True)),
     st.builds(AlterColumnSyntax, NAMES, immutable=st.booleans()),
+    st.builds(AlterColumnSyntax, NAMES, type=TYPES),
 )
 STEPS = st.one_of(
     st.builds(AddColumnsSyntax, lists(DEFINITIONS), st.booleans()),

@@ -53,6 +53,7 @@ def before_commit(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         ("ALTER TABLE t ADD COLUMN z INT DEFAULT 7", "min(z)", 7),
         ("ALTER TABLE t DROP COLUMN w, ADD COLUMN w STRING DEFAULT 'new'", "min(w)", "new"),
         ("ALTER TABLE t RENAME COLUMN v TO u", "max(u)", 5),
+        ("ALTER TABLE t ALTER COLUMN v TYPE BIGINT", "max(v)", 5),
     ],
 )
 def test_rows_of_an_append_beside_which_columns_change_are_stored(
