@@ -1,6 +1,7 @@
 """One statement to its plan: what holds for all of them, around the registry of `statements`."""
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pykudu_sql.planner.checkpoint import checked_by
 from pykudu_sql.planner.deep_stack import run_deep
@@ -8,15 +9,17 @@ from pykudu_sql.planner.listed_relations import with_listed_relations
 from pykudu_sql.planner.parse.error_spans import locate
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.plan import Plan
 from pykudu_sql.planner.statements import plan_statement
 from pykudu_sql.planner.string_forms import with_plain_strings
 from pykudu_sql.storage.errors import Error, InterfaceError, StatementTooComplexError
 
+if TYPE_CHECKING:
+    from pykudu_sql.planner.plan.plan import Plan
+
 MAX_STATEMENT_CHARACTERS = 256 * 1024 * 1024
 
 
-def plan(sql: str, context: PlanContext) -> Plan:
+def plan(sql: str, context: PlanContext) -> "Plan":
     """Plan one statement.
 
     Args:

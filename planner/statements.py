@@ -9,21 +9,24 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from pykudu_sql.planner.commands.statement import StatementEntry
 from pykudu_sql.planner.parse.lexer import Token
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.plan import Explain, PassEffect, Plan
 from pykudu_sql.planner.query.constant_row import constant_row
 from pykudu_sql.storage.errors import Error, SyntaxError, UnknownStatementError
+
+if TYPE_CHECKING:
+    from pykudu_sql.planner.plan.plan import Plan
 
 _DEFINITIONS = frozenset({"CREATE", "ALTER", "DROP", "UNDROP", "COMMENT"})
 _BEHIND_WITH = frozenset({"SELECT", "UPDATE", "DELETE", "MERGE", "INSERT", "UPSERT"})
 
 
-def plan_statement(source: SourceText, context: PlanContext) -> Plan:
+def plan_statement(source: SourceText, context: PlanContext) -> "Plan":
     """Plan the statement that a text begins with.
 
     Raises SyntaxError: there is none; Error: as of its entry.
@@ -81,11 +84,11 @@ def _unknown_statement(tokens: TokenStream) -> Error:
     )
 
 
-def _select(tokens: TokenStream, context: PlanContext) -> Plan:
+def _select(tokens: TokenStream, context: PlanContext) -> "Plan":
     return constant_row(tokens) or _query(tokens, context)
 
 
-def _query(tokens: TokenStream, context: PlanContext) -> Plan:
+def _query(tokens: TokenStream, context: PlanContext) -> "Plan":
     """A query, or the UPDATE, DELETE or INSERT that a WITH clause stands before."""
     source = tokens.rest
     behind = _word_behind_with(tokens) if tokens.at("WITH") else tokens.current
@@ -122,43 +125,43 @@ def _word_behind_with(tokens: TokenStream) -> Token:
     return tokens.current
 
 
-def _insert(tokens: TokenStream, context: PlanContext) -> Plan:
+def _insert(tokens: TokenStream, context: PlanContext) -> "Plan":
     from pykudu_sql.planner.dml.insert import plan_insert
 
     return plan_insert(tokens, context)
 
 
-def _update(tokens: TokenStream, context: PlanContext) -> Plan:
+def _update(tokens: TokenStream, context: PlanContext) -> "Plan":
     from pykudu_sql.planner.dml.update import plan_update
 
     return plan_update(tokens.rest, context)
 
 
-def _delete(tokens: TokenStream, context: PlanContext) -> Plan:
+def _delete(tokens: TokenStream, context: PlanContext) -> "Plan":
     from pykudu_sql.planner.dml.update import plan_delete
 
     return plan_delete(tokens.rest, context)
 
 
-def _merge(tokens: TokenStream, context: PlanContext) -> Plan:
+def _merge(tokens: TokenStream, context: PlanContext) -> "Plan":
     from pykudu_sql.planner.dml.merge import plan_merge
 
     return plan_merge(tokens.rest, context)
 
 
-def _copy(tokens: TokenStream, context: PlanContext) -> Plan:
+def _copy(tokens: TokenStream, context: PlanContext) -> "Plan":
     from pykudu_sql.planner.dml.copy import plan_copy
 
     return plan_copy(tokens, context)
 
 
-def _truncate(tokens: TokenStream, context: PlanContext) -> Plan:
+def _truncate(tokens: TokenStream, context: PlanContext) -> "Plan":
     from pykudu_sql.planner.dml.update import plan_truncate
 
     return plan_truncate(tokens, context)
 
 
-def _create_table(tokens: TokenStream, context: PlanContext) -> Plan:
+def _create_table(tokens: TokenStream, context: PlanContext) -> "Plan":
     """`CREATE [OR REPLACE | EXTERNAL] TABLE`, and whatever else is not offered behind CREATE."""
     from pykudu_sql.planner.parse.unsupported import refuse_unsupported_statement
 
@@ -175,7 +178,7 @@ def _create_table(tokens: TokenStream, context: PlanContext) -> Plan:
     return plan_create_table(node, context)
 
 
-def _alter_table(tokens: TokenStream, context: PlanContext) -> Plan:
+def _alter_table(tokens: TokenStream, context: PlanContext) -> "Plan":
     from pykudu_sql.planner.ddl.alter_table import plan_alter_table
     from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_alter_table
 
@@ -183,7 +186,7 @@ def _alter_table(tokens: TokenStream, context: PlanContext) -> Plan:
     return plan_alter_table(parse_alter_table(tokens), context)
 
 
-def _prepare(tokens: TokenStream, context: PlanContext) -> Plan:
+def _prepare(tokens: TokenStream, context: PlanContext) -> "Plan":
     from pykudu_sql.planner.commands.prepared_commands import prepare_head, prepared
 
     name, types = prepare_head(tokens)
@@ -192,8 +195,9 @@ def _prepare(tokens: TokenStream, context: PlanContext) -> Plan:
     return prepared(name, types, source.text[source.start :], plan)
 
 
-def _explain(tokens: TokenStream, context: PlanContext) -> Plan:
+def _explain(tokens: TokenStream, context: PlanContext) -> "Plan":
     from pykudu_sql.planner.ddl_grammar.explain_parser import explain_options
+    from pykudu_sql.planner.plan.plan import Explain, PassEffect
 
     options = explain_options(tokens)
     explained = tokens.rest

@@ -12,9 +12,8 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import fields
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from pykudu_sql.engine.duckdb_engine import DuckDBEngine
 from pykudu_sql.engine.duckdb_instance import DuckDB, EngineOptions
 from pykudu_sql.retry_queue import RetryQueue
 from pykudu_sql.settings import DatabaseSettings
@@ -27,9 +26,11 @@ from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.fs.permissions import is_writable_by_others
 from pykudu_sql.storage.fs.process import current_process
 from pykudu_sql.storage.open_store import OpenStore
-from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.store import Store
 from pykudu_sql.storage.store_options import StoreOptions
+
+if TYPE_CHECKING:
+    from pykudu_sql.engine.duckdb_engine import DuckDBEngine
 
 MEMORY: Final = ":memory:"
 _LOG: Final = logging.getLogger("pykudu_sql.database")
@@ -60,8 +61,7 @@ class Database:
         _check_path(env, path)
         if settings.read_only and not env.exists(layout.current_path(path)):
             raise OperationalError(f"there is no database at '{path}' to read", sqlstate="58P01")
-        open_store = ReaderStore if settings.read_only else Store
-        self.store: OpenStore = open_store(env, path, _store_options(settings))
+        self.store = _opened(env, path, settings)
         if path != MEMORY and is_writable_by_others(path):
             _LOG.warning(
                 "database %r can be changed by other users of this machine: its directory is "
@@ -85,8 +85,10 @@ class Database:
         self.process = current_process()
         self._sessions = 0
 
-    def new_engine(self) -> DuckDBEngine:
+    def new_engine(self) -> "DuckDBEngine":
         """The engine of one more session."""
+        from pykudu_sql.engine.duckdb_engine import DuckDBEngine
+
         return DuckDBEngine(self._duckdb)
 
     def release(self) -> None:
@@ -161,6 +163,15 @@ class _OpenDatabases:
 
 
 _OPEN: Final = _OpenDatabases()
+
+
+def _opened(env: Env, path: str, settings: DatabaseSettings) -> OpenStore:
+    options = _store_options(settings)
+    if not settings.read_only:
+        return Store(env, path, options)
+    from pykudu_sql.storage.reader_store import ReaderStore
+
+    return ReaderStore(env, path, options)
 
 
 def open_database(path: str, settings: DatabaseSettings) -> Database:

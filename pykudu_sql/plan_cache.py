@@ -8,13 +8,15 @@ import logging
 from collections import OrderedDict
 from dataclasses import dataclass
 from math import inf
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pykudu_sql.executor.session_state import Prepared
-from pykudu_sql.planner.plan.plan import Plan
 from pykudu_sql.settings import SessionSettings
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.upkeep.statement_log import Counted, StatementCounts, StatementLog
+
+if TYPE_CHECKING:
+    from pykudu_sql.planner.plan.plan import Plan
 
 MAX_STATEMENTS: Final = 512
 MAX_CACHED_TEXT: Final = 16 * 1024
@@ -45,7 +47,7 @@ class PreparedStatement:
         counts: of its runs.
     """
 
-    plan: Plan
+    plan: "Plan"
     run: Prepared
     arity: int
     catalog: Catalog

@@ -21,7 +21,6 @@ from pykudu_sql.executor.transaction_scope import TransactionScope
 from pykudu_sql.plan_cache import PlanCache, PreparedStatement
 from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.planner.plan.bound_parameters import has_list
-from pykudu_sql.planner.plan.plan import Change, Write
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.planner.statements import changes_catalog
 from pykudu_sql.results.result import Outcome
@@ -62,7 +61,6 @@ class Session:
         self.database = database
         self.process = database.process
         self._store = database.store
-        self._engine = database.new_engine()
         durable = database.settings.durability == "full"
         cancellation = Cancellation(self._interrupt_engines)
         self._planned_under: Catalog | None = None
@@ -76,7 +74,7 @@ class Session:
         )
         self._state = SessionState(
             database.store,
-            self._engine,
+            database.new_engine,
             self._transactions,
             database.settings,
             settings,
@@ -161,6 +159,8 @@ class Session:
         return outcome
 
     def _run_many(self, prepared: PreparedStatement, rows: Sequence[ParameterValues]) -> Outcome:
+        from pykudu_sql.planner.plan.plan import Change, Write
+
         statement_plan = prepared.plan
         if not isinstance(statement_plan, Write | Change):
             raise ProgrammingError(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.executor.caller_scope import calling_frame, frame_in_scope
 from pykudu_sql.executor.executor import prepare
@@ -10,8 +10,6 @@ from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.plan_cache import MAX_CACHED_TEXT, PreparedStatement, RunCounts
 from pykudu_sql.planner.plan.bound_parameters import BoundParameters, can_bind
 from pykudu_sql.planner.plan.context import ListedRows, PlanContext, PlanSettings
-from pykudu_sql.planner.plan.frame_table import FrameTable
-from pykudu_sql.planner.plan.plan import Plan
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.planner.statement_text import normalised
@@ -19,6 +17,10 @@ from pykudu_sql.results.result import python_rows
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.common.types.hybrid_time import bound_at
 from pykudu_sql.storage.errors import NotSupportedError, SyntaxError, UndefinedTableError
+
+if TYPE_CHECKING:
+    from pykudu_sql.planner.plan.frame_table import FrameTable
+    from pykudu_sql.planner.plan.plan import Plan
 
 _LISTED_AT_ONCE = 512
 
@@ -103,7 +105,7 @@ class StatementPlanner:
             checkpoint=state.checkpoint,
         )
 
-    def _list_rows(self, statement_plan: Plan) -> ListedRows:
+    def _list_rows(self, statement_plan: "Plan") -> ListedRows:
         if statement_plan.parameters:
             raise NotSupportedError("a listing in a query cannot have parameters")
         result = prepare(self._state, statement_plan)(()).result

@@ -14,42 +14,48 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from pykudu_sql.storage.catalog.alter import AlterStep
-from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo, new_table
-from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
+from pykudu_sql.storage.catalog.catalog import new_table
 from pykudu_sql.storage.cfile.block_cache import BlockCache
-from pykudu_sql.storage.commit.committer import Committer
-from pykudu_sql.storage.commit.definitions import Definitions
-from pykudu_sql.storage.commit.history import History
-from pykudu_sql.storage.commit.log_retention import LogRetention
-from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
+from pykudu_sql.storage.common.checkpoint import go_on
 from pykudu_sql.storage.common.memory_budget import Holder, MemoryBudget, shares_of
-from pykudu_sql.storage.common.partition.partition import PartitionSchema
-from pykudu_sql.storage.common.rows.row_operation import RowOpKind
-from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp, bound_at
-from pykudu_sql.storage.common.types.schema import Schema
-from pykudu_sql.storage.common.types.table_properties import Properties
-from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.common.types.hybrid_time import bound_at
 from pykudu_sql.storage.errors import InterfaceError
-from pykudu_sql.storage.fs.env import Env
-from pykudu_sql.storage.fs.lease import Lease, Position
+from pykudu_sql.storage.fs.lease import Lease
 from pykudu_sql.storage.fs.machine_memory import usable_memory
 from pykudu_sql.storage.fs.process import current_process
-from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
-from pykudu_sql.storage.maintenance.manager import MaintenanceManager
-from pykudu_sql.storage.store_options import StoreOptions
-from pykudu_sql.storage.store_services import StoreResources, StoreServices
-from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.store_services import StoreResources
 from pykudu_sql.storage.upkeep.statement_log import StatementLog
 
 if TYPE_CHECKING:
+    from pykudu_sql.storage.catalog.alter import AlterStep
+    from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
+    from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
+    from pykudu_sql.storage.commit.committer import Committer
+    from pykudu_sql.storage.commit.definitions import Definitions
+    from pykudu_sql.storage.commit.history import History
+    from pykudu_sql.storage.commit.log_retention import LogRetention
+    from pykudu_sql.storage.common.checkpoint import Checkpoint
+    from pykudu_sql.storage.common.partition.partition import PartitionSchema
+    from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+    from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
+    from pykudu_sql.storage.common.types.schema import Schema
+    from pykudu_sql.storage.common.types.table_properties import Properties
+    from pykudu_sql.storage.common.types.types import Cell
+    from pykudu_sql.storage.fs.env import Env
+    from pykudu_sql.storage.fs.lease import Position
+    from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
+    from pykudu_sql.storage.maintenance.manager import MaintenanceManager
+    from pykudu_sql.storage.store_options import StoreOptions
+    from pykudu_sql.storage.store_services import StoreServices
+    from pykudu_sql.storage.tablet.tablet import Tablet
+    from pykudu_sql.storage.transaction.row_writer import RowWriter
     from pykudu_sql.storage.transaction.transaction import Transaction
     from pykudu_sql.storage.upkeep.introspection import ColumnFileInfo, RowSetInfo
     from pykudu_sql.storage.upkeep.key_trace import KeyTrace
     from pykudu_sql.storage.upkeep.on_demand import OptimizeReport, VacuumReport
 
 
-def store_resources(env: Env, path: str, options: StoreOptions) -> StoreResources:
+def store_resources(env: "Env", path: str, options: "StoreOptions") -> StoreResources:
     """What a store of a directory begins with."""
     pool = ThreadPoolExecutor(options.threads or os.cpu_count() or 1, "pykudu-scan")
     cache = BlockCache(options.block_cache_bytes)
@@ -72,13 +78,21 @@ def _transaction_class() -> "type[Transaction]":
     return Transaction
 
 
+@cache
+def _row_writer_class() -> "type[RowWriter]":
+    """Loaded by the first row that is a commit of its own."""
+    from pykudu_sql.storage.transaction.row_writer import RowWriter
+
+    return RowWriter
+
+
 class OpenStore(ABC):
     """An open database directory. Safe for threads.
 
     `options`: as opened; `budget`: who holds how much memory; `statements`: what was asked.
     """
 
-    def __init__(self, resources: StoreResources, services: StoreServices) -> None:
+    def __init__(self, resources: StoreResources, services: "StoreServices") -> None:
         """Serve a view. What is to be closed is given to `_closing` afterwards."""
         self.path = resources.path
         self.options = resources.options
@@ -100,50 +114,50 @@ class OpenStore(ABC):
         """
 
     @abstractmethod
-    def _position(self) -> Position:
+    def _position(self) -> "Position":
         """Of the manifest, whose files are read."""
 
     @property
-    def history(self) -> History:
+    def history(self) -> "History":
         """How far back tables can be read."""
         return self._services.history
 
     @property
-    def definitions(self) -> Definitions:
+    def definitions(self) -> "Definitions":
         """Changes the catalog."""
         return self._services.definitions
 
     @property
-    def auto_increment(self) -> AutoIncrement:
+    def auto_increment(self) -> "AutoIncrement":
         """The hidden counters of tables."""
         return self._services.auto_increment
 
     @property
-    def maintenance(self) -> MaintenanceManager:
+    def maintenance(self) -> "MaintenanceManager":
         """Flushes, compacts and collects."""
         return self._services.maintenance
 
     @property
-    def log_retention(self) -> LogRetention:
+    def log_retention(self) -> "LogRetention":
         """Which part of the log is needed."""
         return self._services.log_retention
 
     @property
-    def catalog(self) -> Catalog:
+    def catalog(self) -> "Catalog":
         """The tables now."""
         return self._services.state.history.latest
 
-    def catalog_at(self, bound: SnapshotBound) -> Catalog:
+    def catalog_at(self, bound: "SnapshotBound") -> "Catalog":
         """The tables that a snapshot of a bound sees."""
         return self._services.state.history.at(bound)
 
     @property
-    def tablets(self) -> dict[str, Tablet]:
+    def tablets(self) -> dict[str, "Tablet"]:
         """All tablets by UUID, for introspection and maintenance."""
         return self._services.tablets
 
     @property
-    def committer(self) -> Committer:
+    def committer(self) -> "Committer":
         """The committer, for maintenance."""
         return self._services.committer
 
@@ -163,11 +177,11 @@ class OpenStore(ABC):
             lease.move_to(self._position())
         return lease
 
-    def now(self) -> Timestamp:
+    def now(self) -> "Timestamp":
         """A hybrid time after every commit that is visible, and before every later one."""
         return self._services.committer.clock.now()
 
-    def pin(self) -> Timestamp:
+    def pin(self) -> "Timestamp":
         """A timestamp that no later commit gets, even after a crash: see `Committer.pin`."""
         return self._services.committer.pin()
 
@@ -190,12 +204,13 @@ class OpenStore(ABC):
         new_transaction = _transaction_class()
         return new_transaction(services.transactions, services.history.snapshots.hold_newest())
 
-    def write_row(self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]) -> int:
+    def write_row(self, table: "TableInfo", kind: "RowOpKind", cells: Mapping[int, "Cell"]) -> int:
         """Do one operation on one row as a commit of its own; see `RowWriter.write`."""
         durable = self.options.durability == "full"
-        return self._services.row_writer.write(table, kind, cells, durable)
+        writer = _row_writer_class()(self._services.transactions)
+        return writer.write(table, kind, cells, durable)
 
-    def wait_until_readable(self, bound: SnapshotBound) -> None:
+    def wait_until_readable(self, bound: "SnapshotBound") -> None:
         """Make a bound in the past readable: no commit below it is on its way any more.
 
         Raises SnapshotInFutureError: the moment has not come yet.
@@ -205,12 +220,12 @@ class OpenStore(ABC):
     def create_table(
         self,
         name: str,
-        schema: Schema,
-        partition_schema: PartitionSchema,
+        schema: "Schema",
+        partition_schema: "PartitionSchema",
         comment: str = "",
-        properties: Properties = MappingProxyType({}),
-        checks: tuple[CheckConstraint, ...] = (),
-    ) -> TableInfo:
+        properties: "Properties" = MappingProxyType({}),
+        checks: tuple["CheckConstraint", ...] = (),
+    ) -> "TableInfo":
         """Create a table.
 
         Raises DuplicateObjectError: the name is taken; InvalidSchemaError: the partition schema or
@@ -223,11 +238,11 @@ class OpenStore(ABC):
         """Drop a table; see `Definitions.drop_table`."""
         self.definitions.drop_table(name, views)
 
-    def alter_table(self, name: str, steps: Sequence[AlterStep]) -> TableInfo:
+    def alter_table(self, name: str, steps: Sequence["AlterStep"]) -> "TableInfo":
         """Change a table, all steps or none; see `Definitions.alter_table`."""
         return self.definitions.alter_table(name, steps)
 
-    def flush(self, name: str | None = None, checkpoint: Checkpoint = go_on) -> int:
+    def flush(self, name: str | None = None, checkpoint: "Checkpoint" = go_on) -> int:
         """Bring a table's memory to disk, or all tables'; for the checkpoint see `on_demand`.
 
         Returns the number of files written. Raises UndefinedTableError: no such table; DiskError,
@@ -236,7 +251,7 @@ class OpenStore(ABC):
         tables = self.catalog.tables.values() if name is None else [self.catalog.table(name)]
         return self.flush_tables(list(tables), checkpoint)
 
-    def flush_tables(self, tables: Sequence[TableInfo], checkpoint: Checkpoint = go_on) -> int:
+    def flush_tables(self, tables: Sequence["TableInfo"], checkpoint: "Checkpoint" = go_on) -> int:
         """The same for tables as a transaction sees them, whatever their names are now."""
         from pykudu_sql.storage.upkeep.on_demand import flush_tables
 
@@ -244,7 +259,7 @@ class OpenStore(ABC):
         return flush_tables(self.maintenance, tables, self._services.tablets, checkpoint)
 
     def optimize(
-        self, name: str, full: bool = False, checkpoint: Checkpoint = go_on
+        self, name: str, full: bool = False, checkpoint: "Checkpoint" = go_on
     ) -> "OptimizeReport":
         """Flush a table and compact what gains something, or if `full` everything; see `flush`.
 
@@ -256,7 +271,7 @@ class OpenStore(ABC):
         do = rewrite_table if full else optimize_table
         return do(self.maintenance, self.catalog.table(name), self._services.tablets, checkpoint)
 
-    def vacuum(self, name: str | None = None, checkpoint: Checkpoint = go_on) -> "VacuumReport":
+    def vacuum(self, name: str | None = None, checkpoint: "Checkpoint" = go_on) -> "VacuumReport":
         """Drop what only moments before the history mark need, of a table or of all; see `flush`.
 
         Raises UndefinedTableError: no such table; DiskError, ReadOnlyError: the disk refused.
@@ -270,19 +285,19 @@ class OpenStore(ABC):
         selected = tablets.values() if infos is None else [tablets[info.id] for info in infos]
         return replace(vacuum_tablets(self.maintenance, list(selected), checkpoint), tablets=purged)
 
-    def rowset_infos(self, table: TableInfo) -> "list[RowSetInfo]":
+    def rowset_infos(self, table: "TableInfo") -> "list[RowSetInfo]":
         """The rowsets of a table."""
         from pykudu_sql.storage.upkeep.introspection import rowset_infos
 
         return list(rowset_infos(table, self._services.tablets))
 
-    def column_file_infos(self, table: TableInfo) -> "list[ColumnFileInfo]":
+    def column_file_infos(self, table: "TableInfo") -> "list[ColumnFileInfo]":
         """The column files of a table."""
         from pykudu_sql.storage.upkeep.introspection import column_file_infos
 
         return list(column_file_infos(table, self._services.tablets))
 
-    def trace_key(self, table: TableInfo, key: tuple[Cell, ...]) -> "KeyTrace":
+    def trace_key(self, table: "TableInfo", key: tuple["Cell", ...]) -> "KeyTrace":
         """Where the row of a key lies. `key`: cells in key order."""
         from pykudu_sql.storage.upkeep.key_trace import trace_key
 

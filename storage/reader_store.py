@@ -13,7 +13,8 @@ from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.lease import NOTHING_READ, Position
 from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
 from pykudu_sql.storage.open_store import OpenStore, store_resources
-from pykudu_sql.storage.recovery.database_reader import DatabaseReader, TabletOpener
+from pykudu_sql.storage.recovery.database_reader import DatabaseReader
+from pykudu_sql.storage.recovery.tablet_opener import TabletOpener
 from pykudu_sql.storage.store_options import StoreOptions
 from pykudu_sql.storage.store_services import StoreResources, StoreServices, store_services
 from pykudu_sql.storage.tablet.rowset.file_reaper import FileReaper

@@ -7,25 +7,28 @@ edit with a hybrid time of its own, so it is atomic, durable, and seen AS OF lat
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from typing import Final
+from itertools import chain
+from typing import TYPE_CHECKING, Final
 
-from pykudu_sql.storage.common.types.hybrid_time import bound_at
+from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, Timestamp, bound_at
 from pykudu_sql.storage.errors import DirectoryReplacedError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.directory_check import check_entries, check_names
 from pykudu_sql.storage.fs.env import Env, FileLock
 from pykudu_sql.storage.fs.lease import Position
 from pykudu_sql.storage.open_store import OpenStore, store_resources
-from pykudu_sql.storage.recovery.database_reader import TabletOpener, open_tablets
 from pykudu_sql.storage.recovery.logs import Logs, open_logs
 from pykudu_sql.storage.recovery.manifest_log import ManifestLog
 from pykudu_sql.storage.recovery.orphans import remove_orphans
+from pykudu_sql.storage.recovery.tablet_opener import TabletOpener, open_tablets
 from pykudu_sql.storage.store_options import StoreOptions
 from pykudu_sql.storage.store_services import StoreResources, StoreServices, store_services
-from pykudu_sql.storage.tablet.bootstrap import replay
 from pykudu_sql.storage.tablet.rowset.file_reaper import FileReaper
+
+if TYPE_CHECKING:
+    from pykudu_sql.storage.tablet.tablet import Tablet
 
 __all__ = ["Store", "StoreOptions"]
 _LOG: Final = logging.getLogger("pykudu_sql.recovery")
@@ -101,22 +104,38 @@ def _recover(resources: StoreResources, logs: Logs) -> StoreServices:
     tablets = open_tablets(opener, state)
     for tablet_id in tablets:
         env.make_dir(layout.tablet_directory(path, tablet_id))
-    records = log.replay(state.log_after)
-    replayed = replay(tablets, records, state.commits, log.path_of, state.purged)
-    if replayed.unplaced is not None:
-        raise replayed.unplaced.error
+    newest, records = _replay_log(logs, tablets)
     # Only now that log and manifest have been found to agree is anything thrown away.
     remove_orphans(env, path, tablets, state.tablets)
-    if replayed.records:
+    if records:
         _LOG.info(
             "database %r: %d records of its log replayed into %d tablets in %.3f s",
             path,
-            replayed.records,
+            records,
             len(tablets),
             time.perf_counter() - started,
         )
-    visible = bound_at(max([replayed.newest, state.newest, *(t.newest for t in tablets.values())]))
+    visible = bound_at(max([newest, state.newest, *(t.newest for t in tablets.values())]))
     logs.start_mark()
     past = max(visible, state.reserved)
     edits = ManifestLog(manifest, state)
     return store_services(resources, opener, state, tablets, log, edits, visible, past)
+
+
+def _replay_log(logs: Logs, tablets: "Mapping[str, Tablet]") -> tuple[Timestamp, int]:
+    """Apply what the log holds beyond the tablets' files; the newest time and the records in it.
+
+    Raises CorruptionError: see `bootstrap.replay`.
+    """
+    state, log = logs.state, logs.log
+    records = log.replay(state.log_after)
+    first = next(records, None)
+    if first is None:
+        return UNCOMMITTED, 0
+    from pykudu_sql.storage.tablet.bootstrap import replay
+
+    behind = chain([first], records)
+    replayed = replay(tablets, behind, state.commits, log.path_of, state.purged)
+    if replayed.unplaced is not None:
+        raise replayed.unplaced.error
+    return replayed.newest, replayed.records

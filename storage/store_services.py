@@ -6,30 +6,34 @@ view. They are the same in both: a committer without a manifest refuses every ch
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pykudu_sql.storage.catalog.snapshots import SnapshotRegistry
-from pykudu_sql.storage.catalog.store_state import StoreState
-from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.commit.committer import Committer
 from pykudu_sql.storage.commit.definitions import Definitions
 from pykudu_sql.storage.commit.history import History
 from pykudu_sql.storage.commit.history_purge import HistoryPurge
 from pykudu_sql.storage.commit.log_retention import LogRetention
-from pykudu_sql.storage.common.memory_budget import Holder, MemoryBudget
-from pykudu_sql.storage.common.types.hybrid_time import HybridClock, SnapshotBound, last_before
-from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.common.memory_budget import Holder
+from pykudu_sql.storage.common.types.hybrid_time import HybridClock, last_before
 from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
-from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
-from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
 from pykudu_sql.storage.maintenance.context import MaintenanceContext
 from pykudu_sql.storage.maintenance.manager import MaintenanceManager
-from pykudu_sql.storage.recovery.database_reader import TabletOpener
-from pykudu_sql.storage.recovery.manifest_log import ManifestLog
-from pykudu_sql.storage.store_options import StoreOptions
 from pykudu_sql.storage.tablet.rowset.mvcc import MvccManager
-from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.transaction.row_writer import RowWriter
 from pykudu_sql.storage.transaction.transaction_services import TransactionServices
+
+if TYPE_CHECKING:
+    from pykudu_sql.storage.catalog.store_state import StoreState
+    from pykudu_sql.storage.cfile.block_cache import BlockCache
+    from pykudu_sql.storage.common.memory_budget import MemoryBudget
+    from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+    from pykudu_sql.storage.fs.env import Env
+    from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
+    from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
+    from pykudu_sql.storage.recovery.manifest_log import ManifestLog
+    from pykudu_sql.storage.recovery.tablet_opener import TabletOpener
+    from pykudu_sql.storage.store_options import StoreOptions
+    from pykudu_sql.storage.tablet.tablet import Tablet
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +43,11 @@ class StoreResources:
     `options`: as opened; `budget`: of its memory; `pool`: threads for scans and large inserts.
     """
 
-    env: Env
+    env: "Env"
     path: str
-    options: StoreOptions
-    cache: BlockCache
-    budget: MemoryBudget
+    options: "StoreOptions"
+    cache: "BlockCache"
+    budget: "MemoryBudget"
     pool: ThreadPoolExecutor
 
 
@@ -61,12 +65,11 @@ class StoreServices:
         purge: lets go of what no readable snapshot sees.
         maintenance: flushes, compacts and collects.
         transactions: what a transaction works on.
-        row_writer: commits of one row.
     """
 
     database_id: bytes
-    state: StoreState
-    tablets: dict[str, Tablet]
+    state: "StoreState"
+    tablets: dict[str, "Tablet"]
     committer: Committer
     history: History
     definitions: Definitions
@@ -75,18 +78,17 @@ class StoreServices:
     purge: HistoryPurge
     maintenance: MaintenanceManager
     transactions: TransactionServices
-    row_writer: RowWriter
 
 
 def store_services(
     resources: StoreResources,
-    opener: TabletOpener,
-    state: StoreState,
-    tablets: dict[str, Tablet],
-    log: WriteAheadLog | ReadOnlyLog,
-    manifest: ManifestLog | None,
-    visible: SnapshotBound,
-    past: SnapshotBound,
+    opener: "TabletOpener",
+    state: "StoreState",
+    tablets: dict[str, "Tablet"],
+    log: "WriteAheadLog | ReadOnlyLog",
+    manifest: "ManifestLog | None",
+    visible: "SnapshotBound",
+    past: "SnapshotBound",
 ) -> StoreServices:
     """The services over tablets.
 
@@ -140,5 +142,4 @@ def store_services(
         purge=purge,
         maintenance=maintenance,
         transactions=transactions,
-        row_writer=RowWriter(transactions),
     )

@@ -2,12 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.plan import Plan
 
-PlanStatement = Callable[[TokenStream, PlanContext], Plan]
+if TYPE_CHECKING:
+    from pykudu_sql.planner.plan.plan import Plan
+
+
+PlanStatement = Callable[[TokenStream, PlanContext], "Plan"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,13 @@
-"""What the plans of statements without rows and without values of a caller have in common."""
+"""What the plans of statements without rows and without values of a caller have in common.
 
+The shortest of them stands here: a row of literals, which needs no other kind of plan loaded.
+"""
+
+from dataclasses import dataclass
 from typing import ClassVar
 
 from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.storage.common.types.types import DataType
 
 
 class Command:
@@ -28,3 +33,19 @@ class Command:
     def headline(self) -> str:
         """Its first line in EXPLAIN."""
         return self._headline.format(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantColumn:
+    """One literal of a `ConstantRow`: what its column is called, its type, its Python value."""
+
+    name: str
+    type: DataType
+    value: int | str | bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantRow(Command, headline="VALUES", cacheable=True):
+    """One row of literals."""
+
+    columns: tuple[ConstantColumn, ...]

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.planner.plan.bound_parameters import BoundParameters
-from pykudu_sql.planner.plan.prepared_plans import PreparedText
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE, ViewInfo
 from pykudu_sql.storage.catalog.snapshots import NamedSnapshot
@@ -15,6 +14,7 @@ from pykudu_sql.storage.errors import InternalError, ReadOnlyError
 if TYPE_CHECKING:
     from pykudu_sql.planner.plan.frame_table import FrameTable
     from pykudu_sql.planner.plan.plan import Plan
+    from pykudu_sql.planner.plan.prepared_plans import PreparedText
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class PlanContext:
     settings: PlanSettings = field(default_factory=PlanSettings)
     snapshots: Mapping[str, NamedSnapshot] = field(default_factory=dict)
     trace: Callable[[str, Sequence[str]], None] | None = None
-    prepared: Mapping[str, PreparedText] = field(default_factory=dict)
+    prepared: "Mapping[str, PreparedText]" = field(default_factory=dict)
     bound_parameters: BoundParameters | None = None
     folds_parameters: bool = False
     list_rows: "Callable[[Plan], ListedRows]" = _no_listing

@@ -21,7 +21,7 @@ from pykudu_sql.planner.plan.change_plans import (
     ConflictInsert,
     InsertReturning,
 )
-from pykudu_sql.planner.plan.command import Command
+from pykudu_sql.planner.plan.command import Command, ConstantRow
 from pykudu_sql.planner.plan.copy_plans import CopyFrom, CopyTo
 from pykudu_sql.planner.plan.listing_plans import Describe, Description, Pragma, Show
 from pykudu_sql.planner.plan.namespace_plans import Namespace
@@ -61,7 +61,6 @@ from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import Schema
 from pykudu_sql.storage.common.types.table_properties import Properties
-from pykudu_sql.storage.common.types.types import DataType
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,22 +213,6 @@ class Explain:
         return self.plan.parameters
 
 
-@dataclass(frozen=True, slots=True)
-class ConstantColumn:
-    """One literal of a `ConstantRow`: what its column is called, its type, its Python value."""
-
-    name: str
-    type: DataType
-    value: int | str | bool
-
-
-@dataclass(frozen=True, slots=True)
-class ConstantRow(Command, headline="VALUES", cacheable=True):
-    """One row of literals."""
-
-    columns: tuple[ConstantColumn, ...]
-
-
 Write = InsertValues | InsertQuery | UpdateQuery | DeleteQuery | KeyUpdate | KeyDelete
 Plan = (
     Query | KeyLookup | ConstantRow | Write | Change | CopyFrom | CopyTo | CreateTable | DropTable
@@ -267,8 +250,6 @@ __all__ = [
     "Change",
     "ChangeQuery",
     "ConflictInsert",
-    "ConstantColumn",
-    "ConstantRow",
     "CopyFrom",
     "CopyTo",
     "CreateSnapshot",

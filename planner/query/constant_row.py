@@ -7,7 +7,7 @@ given by AS among them, is left to the query planner, which gives literals the s
 
 from pykudu_sql.planner.parse.lexer import Token, TokenKind, unquote
 from pykudu_sql.planner.parse.token_stream import TokenStream
-from pykudu_sql.planner.plan.plan import ConstantColumn, ConstantRow
+from pykudu_sql.planner.plan.command import ConstantColumn, ConstantRow
 from pykudu_sql.storage.common.types.types import DataType, Kind
 
 _INT = DataType(Kind.INT32)

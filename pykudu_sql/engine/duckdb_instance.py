@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.engine.inherited import hold_duckdb
-from pykudu_sql.engine.value_guard import add_guards
 from pykudu_sql.storage.errors import InterfaceError
 
 if TYPE_CHECKING:
@@ -154,6 +153,8 @@ class DuckDB:
 
 def _open(options: EngineOptions) -> "DuckDBPyConnection":
     import duckdb
+
+    from pykudu_sql.engine.value_guard import add_guards
 
     config: dict[str, str | bool | int | float | list[str]] = {
         "temp_directory": options.spill_directory() if options.spill_directory else ""

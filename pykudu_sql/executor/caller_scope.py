@@ -6,8 +6,10 @@ those of functions around that one, nor of what called it.
 
 import sys
 from types import FrameType
+from typing import TYPE_CHECKING
 
-from pykudu_sql.planner.plan.frame_table import FrameTable
+if TYPE_CHECKING:
+    from pykudu_sql.planner.plan.frame_table import FrameTable
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -24,7 +26,7 @@ def _is_ours(frame: FrameType) -> bool:
     return str(frame.f_globals.get("__name__", "")).partition(".")[0] == _PACKAGE
 
 
-def frame_in_scope(scope: FrameType | None, name: str) -> FrameTable | None:
+def frame_in_scope(scope: FrameType | None, name: str) -> "FrameTable | None":
     """The frame that a variable is; None if there is no such variable, or it is no frame.
 
     Args:

@@ -6,12 +6,14 @@ kept, the last ones used.
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pykudu_sql.engine.query_engine import QueryEngine, Relation
 from pykudu_sql.planner.plan.value import ComputedNumbers
+
+if TYPE_CHECKING:
+    from pykudu_sql.engine.query_engine import QueryEngine, Relation
 
 MAX_ANSWERS = 512
 _INTEGER_BITS = (31, 63, 64)  # of the engine's types, which takes the least that has a value
@@ -20,10 +22,10 @@ _INTEGER_BITS = (31, 63, 64)  # of the engine's types, which takes the least tha
 class ComputedTypes:
     """The types of what statements of one session compute."""
 
-    def __init__(self, engine: QueryEngine[Relation]) -> None:
+    def __init__(self, engine: "Callable[[], QueryEngine[Relation]]") -> None:
         """No type is computed yet.
 
-        `engine`: of the session.
+        `engine`: gives that of the session.
         """
         self._engine = engine
         self._answers: OrderedDict[tuple[object, ...], tuple[str, ...]] = OrderedDict()
@@ -47,7 +49,7 @@ class ComputedTypes:
         return answer
 
     def _ask(self, computed: ComputedNumbers, values: Sequence[Any]) -> tuple[str, ...]:
-        return tuple(self._engine.execute(computed.sql, {}, values).table[0][0].as_py())
+        return tuple(self._engine().execute(computed.sql, {}, values).table[0][0].as_py())
 
 
 def _type_of(value: object) -> object:

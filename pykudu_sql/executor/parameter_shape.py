@@ -1,10 +1,13 @@
 """The shape of what a program passes for a statement's parameters: how many, and of which kind."""
 
 from collections.abc import Iterable, Mapping, Sized
+from typing import TYPE_CHECKING
 
-from pykudu_sql.planner.plan.plan import Explain, Plan
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.storage.errors import InterfaceError
+
+if TYPE_CHECKING:
+    from pykudu_sql.planner.plan.plan import Plan
 
 
 def parameter_rows(rows: Iterable[ParameterValues | None]) -> list[ParameterValues]:
@@ -21,13 +24,13 @@ def parameter_rows(rows: Iterable[ParameterValues | None]) -> list[ParameterValu
     return [() if parameters is None else parameters for parameters in rows]
 
 
-def check_parameter_shape(plan: Plan, arity: int, parameters: ParameterValues) -> None:
+def check_parameter_shape(plan: "Plan", arity: int, parameters: ParameterValues) -> None:
     """See that parameters come in the shape and number the statement wants.
 
     `arity`: positional parameters that it takes; -1 when it takes named ones. EXPLAIN may go
     without them. Raises InterfaceError: they do not.
     """
-    if isinstance(plan, Explain) and not plan.analyze and not parameters:
+    if not parameters and _only_explains(plan):
         return
     if arity < 0:
         if not isinstance(parameters, Mapping):
@@ -49,3 +52,9 @@ def check_parameter_shape(plan: Plan, arity: int, parameters: ParameterValues) -
             f"the statement takes {arity} parameter(s), {len(parameters)} were given",
             sqlstate="07001",
         )
+
+
+def _only_explains(plan: "Plan") -> bool:
+    from pykudu_sql.planner.plan.plan import Explain
+
+    return isinstance(plan, Explain) and not plan.analyze

@@ -6,13 +6,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
-from pykudu_sql.engine.query_engine import Relation, StreamingEngine
 from pykudu_sql.error_boundary import ErrorBoundary
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.computed_types import ComputedTypes
 from pykudu_sql.executor.transaction_scope import TransactionScope
-from pykudu_sql.planner.plan.plan import Plan
-from pykudu_sql.planner.plan.prepared_plans import PreparedText
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.settings import DatabaseSettings, SessionSettings
@@ -23,7 +20,10 @@ from pykudu_sql.storage.errors import QueryCancelledError
 from pykudu_sql.storage.fs.process import Process
 from pykudu_sql.storage.open_store import OpenStore
 
-if TYPE_CHECKING:  # Loaded by the first statement that runs on Spark.
+if TYPE_CHECKING:
+    from pykudu_sql.engine.query_engine import Relation, StreamingEngine
+    from pykudu_sql.planner.plan.plan import Plan
+    from pykudu_sql.planner.plan.prepared_plans import PreparedText
     from pykudu_sql.spark.query.spark_engine import SparkEngine
 
 # A planned statement in a session, run with parameters.
@@ -34,7 +34,7 @@ class Planned(Protocol):
     """A statement that was planned: what it means, and what runs it."""
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> "Plan":
         """What it means."""
 
     @property
@@ -47,7 +47,7 @@ class SessionState:
     """The moving parts of a session.
 
     Attributes:
-        engine: of this session, the embedded one.
+        new_engine: gives an embedded engine.
         transactions: of this session.
         database_settings: fixed while the database is open.
         settings: in force; exchanged whole by SET.
@@ -67,7 +67,7 @@ class SessionState:
     """
 
     store: OpenStore
-    engine: StreamingEngine[Relation]
+    new_engine: "Callable[[], StreamingEngine[Relation]]"
     transactions: TransactionScope
     database_settings: DatabaseSettings
     settings: SessionSettings
@@ -75,18 +75,26 @@ class SessionState:
     cancellation: Cancellation
     process: Process
     planned: Callable[[str, ParameterValues], Planned]
-    prepared: Mapping[str, PreparedText] = field(default_factory=dict)
+    prepared: "Mapping[str, PreparedText]" = field(default_factory=dict)
     row_errors: tuple[RowError, ...] = ()
     spark: "SparkEngine | None" = None
     in_memory: bool = False
     database_path: str = ""
     error_boundary: ErrorBoundary = field(default_factory=lambda: ErrorBoundary("", tuple))
     progress: Progress = field(default_factory=Progress)
+    _engine: "StreamingEngine[Relation] | None" = field(default=None, init=False)
     computed_types: ComputedTypes = field(init=False)
 
     def __post_init__(self) -> None:
         """Ask the engine of the session for types."""
-        self.computed_types = ComputedTypes(self.engine)
+        self.computed_types = ComputedTypes(lambda: self.engine)
+
+    @property
+    def engine(self) -> "StreamingEngine[Relation]":
+        """The embedded engine of this session, which the first statement that needs one loads."""
+        if self._engine is None:
+            self._engine = self.new_engine()
+        return self._engine
 
     @property
     def visible_catalog(self) -> Catalog:
@@ -108,13 +116,15 @@ class SessionState:
 
     def interrupt_engines(self) -> None:
         """Stop what the engines do at the moment, if anything. Called from another thread."""
-        self.engine.interrupt()
+        if self._engine is not None:
+            self._engine.interrupt()
         if self.spark is not None:
             self.spark.interrupt()
 
     def close(self) -> None:
         """Give up the engines. Closing twice is allowed."""
-        self.engine.close()
+        if self._engine is not None:
+            self._engine.close()
         if self.spark is not None:
             self.spark.close()
 

@@ -2,10 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pykudu_sql.storage.tablet.commit_record import RowMutation, TabletWrites
+from pykudu_sql.storage.tablet.commit_record import RowMutation
 from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
-from pykudu_sql.storage.tablet.write.commit_files import CommitFiles
+
+if TYPE_CHECKING:
+    from pykudu_sql.storage.tablet.commit_record import TabletWrites
+    from pykudu_sql.storage.tablet.write.commit_files import CommitFiles
 
 
 @dataclass(slots=True)
@@ -27,7 +31,7 @@ class CommitCounters:
     rows_deleted: int = 0
     rows_bulk_loaded: int = 0
 
-    def note(self, writes: TabletWrites, keys: Sequence[Sequence[bytes]]) -> None:
+    def note(self, writes: "TabletWrites", keys: Sequence[Sequence[bytes]]) -> None:
         """Count what a commit did to one tablet.
 
         Args:
@@ -45,7 +49,7 @@ class CommitCounters:
             else:
                 self.rows_inserted += rows
 
-    def note_files(self, files: CommitFiles) -> None:
+    def note_files(self, files: "CommitFiles") -> None:
         """Count rows that a commit brought as rowsets, and those that its delta files change."""
         rows = sum(rowset.meta.rows for rowset in files.staged)
         self.rows_inserted += rows

@@ -26,10 +26,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.commit.commit_counters import CommitCounters
 from pykudu_sql.storage.commit.commit_edit import commit_edit
 from pykudu_sql.storage.commit.publication import publish_files, rebased
@@ -37,9 +35,6 @@ from pykudu_sql.storage.commit.timestamp_reserve import TimestampReserve
 from pykudu_sql.storage.common.ctrl_c import CommitLock
 from pykudu_sql.storage.common.types.hybrid_time import (
     EVERYTHING,
-    HybridClock,
-    SnapshotBound,
-    Timestamp,
     bound_at_micros,
     last_before,
     to_micros,
@@ -53,16 +48,27 @@ from pykudu_sql.storage.errors import (
     TransactionResolutionUnknownError,
 )
 from pykudu_sql.storage.log.log_writer import barred, in_doubt, undone
-from pykudu_sql.storage.log.read_only_log import OPEN_TO_WRITE, ReadOnlyLog
-from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
-from pykudu_sql.storage.recovery.manifest_log import ManifestLog
-from pykudu_sql.storage.tablet.commit_record import CommitRecord, TabletWrites, encode_commit
-from pykudu_sql.storage.tablet.rowset.mvcc import MvccManager
-from pykudu_sql.storage.tablet.rowset.rowset import RowSet
-from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletEdit
-from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.log.read_only_log import OPEN_TO_WRITE
+from pykudu_sql.storage.tablet.commit_record import CommitRecord, encode_commit
 from pykudu_sql.storage.tablet.tablet_services import TabletServices
-from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
+
+if TYPE_CHECKING:
+    from pykudu_sql.storage.catalog.catalog import TableInfo
+    from pykudu_sql.storage.catalog.writer_batch import WriterBatch
+    from pykudu_sql.storage.common.types.hybrid_time import (
+        HybridClock,
+        SnapshotBound,
+        Timestamp,
+    )
+    from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
+    from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
+    from pykudu_sql.storage.recovery.manifest_log import ManifestLog
+    from pykudu_sql.storage.tablet.commit_record import TabletWrites
+    from pykudu_sql.storage.tablet.rowset.mvcc import MvccManager
+    from pykudu_sql.storage.tablet.rowset.rowset import RowSet
+    from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletEdit
+    from pykudu_sql.storage.tablet.tablet import Tablet
+    from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 
 
 class AppliedCommit(NamedTuple):
@@ -71,7 +77,7 @@ class AppliedCommit(NamedTuple):
     `timestamp`: its hybrid time; `sequence`: of its record in the log, 0 when it has none.
     """
 
-    timestamp: Timestamp
+    timestamp: "Timestamp"
     sequence: int
 
 
@@ -83,11 +89,11 @@ class Committer:
 
     def __init__(
         self,
-        clock: HybridClock,
-        mvcc: MvccManager,
-        log: WriteAheadLog | ReadOnlyLog,
-        manifest: ManifestLog | None,
-        history_mark: Callable[[str], SnapshotBound],
+        clock: "HybridClock",
+        mvcc: "MvccManager",
+        log: "WriteAheadLog | ReadOnlyLog",
+        manifest: "ManifestLog | None",
+        history_mark: Callable[[str], "SnapshotBound"],
         rowset_bytes: int,
         piece_bytes: int,
     ) -> None:
@@ -119,7 +125,7 @@ class Committer:
         sizes = (self._rowset_bytes, self._piece_bytes)
         return TabletServices(*callbacks, self._history_mark, *sizes)
 
-    def _record_edit(self, edit: TabletEdit) -> None:
+    def _record_edit(self, edit: "TabletEdit") -> None:
         """Record a change of a tablet, with the mark below which it let history go."""
         marked = replace(edit, history_mark=self._history_mark(edit.tablet_id))
         self.note({"op": "tablets", "ts": None, "sequence": 0, "tablets": [marked.to_json()]})
@@ -212,7 +218,7 @@ class Committer:
                 self._doubt = None
                 self.mvcc.publish_assigned()
 
-    def wait_until_readable(self, bound: SnapshotBound) -> None:
+    def wait_until_readable(self, bound: "SnapshotBound") -> None:
         """Wait until every commit below a bound in the past is visible or has failed.
 
         Raises SnapshotInFutureError: the moment has not come yet; DiskError: see `check_readable`.
@@ -232,13 +238,13 @@ class Committer:
         self.mvcc.wait_for(bound, lambda: self._doubt is not None)
         self.check_readable()
 
-    def pin(self) -> Timestamp:
+    def pin(self) -> "Timestamp":
         """Pin a timestamp to read at: after every visible commit, and before every later one."""
         moment = self.clock.now()
         self._reserve_through(moment)
         return moment
 
-    def _reserve_through(self, moment: Timestamp) -> None:
+    def _reserve_through(self, moment: "Timestamp") -> None:
         """Reserve timestamps up to `moment`, which no commit gets, also not after a crash.
 
         A process that only reads commits nothing, and reserves nothing.
@@ -273,7 +279,7 @@ class Committer:
         if self._log.is_broken or self._manifest.is_broken or self._doubt is not None:
             self.recover()
 
-    def publish(self, pending: Sequence[PendingWrites]) -> Sequence[PendingWrites]:
+    def publish(self, pending: Sequence["PendingWrites"]) -> Sequence["PendingWrites"]:
         """Make durable what a commit brings in files, and the log so far, before `apply`.
 
         Not under the commit lock, so that other commits need not wait for it.
@@ -291,9 +297,9 @@ class Committer:
 
     def apply(
         self,
-        pending: Sequence[PendingWrites],
-        batch: WriterBatch | None = None,
-        new_tables: Sequence[TableInfo] = (),
+        pending: Sequence["PendingWrites"],
+        batch: "WriterBatch | None" = None,
+        new_tables: Sequence["TableInfo"] = (),
         replaced: Sequence[str] = (),
     ) -> AppliedCommit:
         """Log and apply the writes of one transaction to any number of tablets, all or nothing.
@@ -321,10 +327,10 @@ class Committer:
 
     def apply_one(
         self,
-        tablet: Tablet,
-        writes: TabletWrites,
+        tablet: "Tablet",
+        writes: "TabletWrites",
         keys: Sequence[Sequence[bytes]],
-        targets: Mapping[int, RowSet],
+        targets: Mapping[int, "RowSet"],
     ) -> AppliedCommit:
         """Log and apply writes to one tablet that were decided under the commit lock.
 
@@ -368,10 +374,10 @@ class Committer:
 
     def _apply(
         self,
-        pending: Sequence[PendingWrites],
-        timestamp: Timestamp,
+        pending: Sequence["PendingWrites"],
+        timestamp: "Timestamp",
         noted: bool,
-        edit: Callable[[int, Sequence[TabletEdit]], dict[str, Any]],
+        edit: Callable[[int, Sequence["TabletEdit"]], dict[str, Any]],
     ) -> int:
         """Log and apply writes.
 

@@ -7,23 +7,18 @@ read AS OF an earlier moment does not see it.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pykudu_sql.storage.catalog.alter import AlterStep, RenameTable, apply_steps
-from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo, TabletInfo
-from pykudu_sql.storage.catalog.catalog_history import DroppedTable, ObjectEvent
-from pykudu_sql.storage.catalog.namespace import NamedObject
+from pykudu_sql.storage.catalog.alter import RenameTable, apply_steps
+from pykudu_sql.storage.catalog.catalog import TableInfo, TabletInfo
+from pykudu_sql.storage.catalog.catalog_history import ObjectEvent
 from pykudu_sql.storage.catalog.snapshots import NamedSnapshot
-from pykudu_sql.storage.catalog.store_state import StoreState, object_edit
-from pykudu_sql.storage.commit.committer import Committer
-from pykudu_sql.storage.commit.history import History
+from pykudu_sql.storage.catalog.store_state import object_edit
 from pykudu_sql.storage.commit.new_table import NewTable
-from pykudu_sql.storage.commit.stored_rows import new_rules
 from pykudu_sql.storage.common.types.hybrid_time import (
     EVERYTHING,
     NOTHING,
     UNCOMMITTED,
-    SnapshotBound,
     first_beyond,
     format_timestamp,
     last_before,
@@ -39,9 +34,21 @@ from pykudu_sql.storage.errors import (
     UndefinedObjectError,
     UndefinedTableError,
 )
-from pykudu_sql.storage.tablet.tablet import Tablet
 
-OpenTablet = Callable[[TabletInfo, Schema], Tablet]
+if TYPE_CHECKING:
+    from pykudu_sql.storage.catalog.alter import AlterStep
+    from pykudu_sql.storage.catalog.catalog import Catalog
+    from pykudu_sql.storage.catalog.catalog_history import DroppedTable
+    from pykudu_sql.storage.catalog.namespace import NamedObject
+    from pykudu_sql.storage.catalog.store_state import StoreState
+    from pykudu_sql.storage.commit.committer import Committer
+    from pykudu_sql.storage.commit.history import History
+    from pykudu_sql.storage.common.types.hybrid_time import (
+        SnapshotBound,
+    )
+    from pykudu_sql.storage.tablet.tablet import Tablet
+
+OpenTablet = Callable[[TabletInfo, Schema], "Tablet"]
 
 
 class Definitions:
@@ -49,10 +56,10 @@ class Definitions:
 
     def __init__(
         self,
-        committer: Committer,
-        history: History,
-        state: StoreState,
-        tablets: dict[str, Tablet],
+        committer: "Committer",
+        history: "History",
+        state: "StoreState",
+        tablets: "dict[str, Tablet]",
         open_tablet: OpenTablet,
     ) -> None:
         """Change the catalog of a store.
@@ -69,7 +76,7 @@ class Definitions:
         self._open_tablet = open_tablet
 
     @property
-    def _catalog(self) -> Catalog:
+    def _catalog(self) -> "Catalog":
         return self._state.history.latest
 
     def create_table(self, table: TableInfo) -> TableInfo:
@@ -82,7 +89,7 @@ class Definitions:
         return self._catalog.table(table.name)
 
     def new_table(
-        self, table: TableInfo, replaces: bool, made_of: SnapshotBound | None
+        self, table: TableInfo, replaces: bool, made_of: "SnapshotBound | None"
     ) -> NewTable:
         """A table that a transaction is to make together with its rows.
 
@@ -95,7 +102,7 @@ class Definitions:
         tablets = {info.id: self._open_tablet(info, stored.schema) for info in stored.tablets}
         return NewTable(stored, tablets, replaces, made_of)
 
-    def _rest(self, table: TableInfo, replaces: bool) -> Catalog:
+    def _rest(self, table: TableInfo, replaces: bool) -> "Catalog":
         """The catalog without the table that a new one takes the place of."""
         old = self._catalog.tables.get(table.name) if replaces else None
         return self._catalog if old is None else self._catalog.without_table(old.id, UNCOMMITTED)
@@ -117,7 +124,7 @@ class Definitions:
                 self._check_unchanged(old, new.made_of)
         return [old.id for _, old in there]
 
-    def _check_unchanged(self, table: TableInfo, since: SnapshotBound) -> None:
+    def _check_unchanged(self, table: TableInfo, since: "SnapshotBound") -> None:
         before = self._state.history.at(since).tables.get(table.name)
         is_same = before is not None and before.id == table.id
         if not is_same or any(tablet.newest >= since for tablet in self._tablets_of(table)):
@@ -127,7 +134,7 @@ class Definitions:
             )
 
     @contextmanager
-    def folders(self, tablets: Mapping[str, Tablet]) -> Iterator[None]:
+    def folders(self, tablets: "Mapping[str, Tablet]") -> Iterator[None]:
         """A block that records tablets, which have folders from its beginning on.
 
         Raises DiskError: folders cannot be made; or what the block raises; they are gone again.
@@ -156,7 +163,7 @@ class Definitions:
             yield
 
     @contextmanager
-    def _adding(self, tablets: Mapping[str, Tablet]) -> Iterator[None]:
+    def _adding(self, tablets: "Mapping[str, Tablet]") -> Iterator[None]:
         try:
             self._tablets.update(tablets)
             yield
@@ -166,12 +173,14 @@ class Definitions:
                     self._tablets.pop(tablet_id, None)
             raise
 
-    def alter_table(self, name: str, steps: Sequence[AlterStep]) -> TableInfo:
+    def alter_table(self, name: str, steps: Sequence["AlterStep"]) -> TableInfo:
         """Change a table, all steps or none.
 
         Raises UndefinedTableError: no such table; ProgrammingError: a step breaks a rule;
         CheckViolationError, NotNullError: a row that is there breaks one of the table's new rules.
         """
+        from pykudu_sql.storage.commit.stored_rows import new_rules
+
         bound = self._committer.mvcc.bound
         before = self._catalog.table(name)
         rules = new_rules(before, apply_steps(before, steps))
@@ -189,7 +198,7 @@ class Definitions:
             self._record_table(table)
         return self._catalog.table(table.name)
 
-    def _tablets_of(self, table: TableInfo) -> list[Tablet]:
+    def _tablets_of(self, table: TableInfo) -> "list[Tablet]":
         return [self._tablets[info.id] for info in table.tablets if info.id in self._tablets]
 
     def drop_table(self, name: str, views: Sequence[str] = ()) -> None:
@@ -208,7 +217,7 @@ class Definitions:
             else:
                 self._record_change({"op": "drop", "ts": timestamp, "table": table_id})
 
-    def put_object(self, item: NamedObject) -> None:
+    def put_object(self, item: "NamedObject") -> None:
         """Add a view or database, or exchange that of the same id.
 
         Raises DuplicateObjectError: the name is taken; InvalidSchemaError: a name or comment breaks
@@ -249,7 +258,7 @@ class Definitions:
                 }
             )
 
-    def dropped_tables(self) -> Iterator[DroppedTable]:
+    def dropped_tables(self) -> Iterator["DroppedTable"]:
         """The dropped tables that can be brought back, in the order in which they were dropped."""
         for dropped in self._state.history.dropped():
             if self._history.mark(dropped.table.id) <= dropped.dropped:
@@ -313,7 +322,7 @@ class Definitions:
         return self._state.snapshots
 
     def create_snapshot(
-        self, name: str, bound: SnapshotBound | None, comment: str
+        self, name: str, bound: "SnapshotBound | None", comment: str
     ) -> NamedSnapshot:
         """Give a snapshot a name, which keeps the history it needs until it is dropped.
 

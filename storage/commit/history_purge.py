@@ -11,21 +11,24 @@ compactions get rid of them.
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING
 
-from pykudu_sql.storage.catalog.store_state import StoreState
-from pykudu_sql.storage.commit.committer import Committer
-from pykudu_sql.storage.commit.history import History
-from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
+from pykudu_sql.storage.common.checkpoint import go_on
 from pykudu_sql.storage.common.ctrl_c import waited_for
-from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import DiskError
 from pykudu_sql.storage.fs import layout
-from pykudu_sql.storage.fs.env import Env
-from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
-from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
-from pykudu_sql.storage.tablet.maintenance.rowset_swap import retire_files
-from pykudu_sql.storage.tablet.rowset.file_reaper import FileReaper
-from pykudu_sql.storage.tablet.tablet import Tablet
+
+if TYPE_CHECKING:
+    from pykudu_sql.storage.catalog.store_state import StoreState
+    from pykudu_sql.storage.commit.committer import Committer
+    from pykudu_sql.storage.commit.history import History
+    from pykudu_sql.storage.common.checkpoint import Checkpoint
+    from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+    from pykudu_sql.storage.fs.env import Env
+    from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
+    from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
+    from pykudu_sql.storage.tablet.rowset.file_reaper import FileReaper
+    from pykudu_sql.storage.tablet.tablet import Tablet
 
 
 class HistoryPurge:
@@ -33,14 +36,14 @@ class HistoryPurge:
 
     def __init__(
         self,
-        env: Env,
+        env: "Env",
         root: str,
-        reaper: FileReaper,
-        committer: Committer,
-        history: History,
-        state: StoreState,
-        log: WriteAheadLog | ReadOnlyLog,
-        tablets: dict[str, Tablet],
+        reaper: "FileReaper",
+        committer: "Committer",
+        history: "History",
+        state: "StoreState",
+        log: "WriteAheadLog | ReadOnlyLog",
+        tablets: dict[str, "Tablet"],
     ) -> None:
         """Nothing was purged yet.
 
@@ -60,7 +63,7 @@ class HistoryPurge:
         self._folders: list[str] = []
         self._running = threading.Lock()
 
-    def run(self, checkpoint: Checkpoint = go_on) -> int:
+    def run(self, checkpoint: "Checkpoint" = go_on) -> int:
         """Forget states of tables that ended before the mark.
 
         `checkpoint`: called during the wait for maintenance of tablets that are to go; what it
@@ -105,7 +108,7 @@ class HistoryPurge:
                     env.remove_tree(folder, point="purge.remove_tablet")
                     self._folders.remove(folder)
 
-    def _due(self) -> dict[str, SnapshotBound]:
+    def _due(self) -> dict[str, "SnapshotBound"]:
         """The tables that have a state to forget, and their marks."""
         ends = self._state.history.first_ends
         marks = {table_id: self._history.mark(table_id) for table_id in ends}
@@ -113,7 +116,7 @@ class HistoryPurge:
 
     @contextmanager
     def _tablets_at_rest(
-        self, due: Mapping[str, SnapshotBound], checkpoint: Checkpoint
+        self, due: Mapping[str, "SnapshotBound"], checkpoint: "Checkpoint"
     ) -> Iterator[None]:
         """A block in which no maintenance of the tablets that are to go is under way."""
         history = self._state.history
@@ -124,7 +127,7 @@ class HistoryPurge:
                 locks.enter_context(waited_for(lock, checkpoint))
             yield
 
-    def _forget(self, due: Mapping[str, SnapshotBound]) -> int:
+    def _forget(self, due: Mapping[str, "SnapshotBound"]) -> int:
         """Record what goes, and let go of it. The caller holds the commit lock.
 
         The log needs no sync before. What it has of tablets that go was durable when they were
@@ -146,7 +149,9 @@ class HistoryPurge:
                 self._tablets[tablet_id].retain_columns(schemas)
         return len(purged)
 
-    def _retire(self, tablet: Tablet) -> None:
+    def _retire(self, tablet: "Tablet") -> None:
+        from pykudu_sql.storage.tablet.maintenance.rowset_swap import retire_files
+
         for rowset in tablet.components.tree.rowsets:
             retire_files(tablet.files, rowset, ())
         self._folders.append(layout.tablet_directory(self._root, tablet.id))

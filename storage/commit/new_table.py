@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
-from pykudu_sql.storage.tablet.tablet import Tablet
+if TYPE_CHECKING:
+    from pykudu_sql.storage.catalog.catalog import TableInfo
+    from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+    from pykudu_sql.storage.tablet.tablet import Tablet
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,7 @@ class NewTable:
             commit may have changed them since.
     """
 
-    info: TableInfo
-    tablets: Mapping[str, Tablet]
+    info: "TableInfo"
+    tablets: Mapping[str, "Tablet"]
     replaces: bool = False
-    made_of: SnapshotBound | None = None
+    made_of: "SnapshotBound | None" = None

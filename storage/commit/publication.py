@@ -7,17 +7,21 @@ lock, and what they changed of the rowsets since is written there.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from pykudu_sql.storage.commit.commit_counters import CommitCounters
-from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
+from pykudu_sql.storage.common.types.hybrid_time import bound_at
 from pykudu_sql.storage.errors import IntegrityError, SerializationError
-from pykudu_sql.storage.tablet.tablet_services import TabletServices
-from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
+
+if TYPE_CHECKING:
+    from pykudu_sql.storage.commit.commit_counters import CommitCounters
+    from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+    from pykudu_sql.storage.tablet.tablet_services import TabletServices
+    from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 
 
 def publish_files(
-    pending: Sequence[PendingWrites], services: TabletServices, counters: CommitCounters
-) -> Sequence[PendingWrites]:
+    pending: Sequence["PendingWrites"], services: "TabletServices", counters: "CommitCounters"
+) -> Sequence["PendingWrites"]:
     """Make the files of a transaction durable, and their names.
 
     Args:
@@ -37,8 +41,8 @@ def publish_files(
 
 
 def _moved(
-    writes: PendingWrites, services: TabletServices, counters: CommitCounters
-) -> PendingWrites:
+    writes: "PendingWrites", services: "TabletServices", counters: "CommitCounters"
+) -> "PendingWrites":
     """Writes to rowsets as they are now."""
     if not writes.files.changes_rowsets:
         return writes
@@ -47,7 +51,7 @@ def _moved(
     return rebased(writes, bound, counters)
 
 
-def _flush_older(writes: PendingWrites, services: TabletServices) -> None:
+def _flush_older(writes: "PendingWrites", services: "TabletServices") -> None:
     """Flush what memory has of rowsets that get files of changes."""
     # Only such a change needs them, and a connection opens without what it may never need.
     from pykudu_sql.storage.tablet.maintenance.flush import flush_stores_of
@@ -60,7 +64,9 @@ def _flush_older(writes: PendingWrites, services: TabletServices) -> None:
             break
 
 
-def rebased(writes: PendingWrites, bound: SnapshotBound, counters: CommitCounters) -> PendingWrites:
+def rebased(
+    writes: "PendingWrites", bound: "SnapshotBound", counters: "CommitCounters"
+) -> "PendingWrites":
     """A transaction's writes, moved onto the commits since its snapshot.
 
     `bound`: above the commits that are applied; `counters`: of conflicts. Raises

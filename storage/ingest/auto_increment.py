@@ -14,31 +14,34 @@ before others of their batch are numbered.
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
-from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
-from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import NotNullError, ValueOutOfRangeError
-from pykudu_sql.storage.tablet.tablet import Tablet
+
+if TYPE_CHECKING:
+    from pykudu_sql.storage.catalog.catalog import TableInfo
+    from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+    from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
+    from pykudu_sql.storage.common.types.types import Cell
+    from pykudu_sql.storage.tablet.tablet import Tablet
 
 
 class AutoIncrement:
     """Gives out counter values. Safe for threads."""
 
-    def __init__(self, tablets: Mapping[str, Tablet]) -> None:
+    def __init__(self, tablets: Mapping[str, "Tablet"]) -> None:
         """Count for tables on these tablets, by UUID."""
         self._tablets = tablets
         self._next: dict[str, int] = {}
         self._lock = threading.Lock()
 
-    def number(self, table: TableInfo, operations: RowOperations) -> RowOperations:
+    def number(self, table: "TableInfo", operations: "RowOperations") -> "RowOperations":
         """A batch with the counter's column filled, for the kinds that are numbered.
 
         Raises NotNullError: an UPSERT does not set the hidden counter; ValueOutOfRangeError: an
@@ -60,8 +63,8 @@ class AutoIncrement:
         return replace(operations, columns=columns)
 
     def _with_nulls_numbered(
-        self, table: TableInfo, counter: ColumnSchema, operations: RowOperations
-    ) -> RowOperations:
+        self, table: "TableInfo", counter: "ColumnSchema", operations: "RowOperations"
+    ) -> "RowOperations":
         """A batch whose rows with NULL in the counter's column are numbered."""
         values = operations.columns[counter.id]
         if not values.null_count:
@@ -75,8 +78,8 @@ class AutoIncrement:
         return replace(operations, columns=columns)
 
     def number_row(
-        self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]
-    ) -> Mapping[int, Cell]:
+        self, table: "TableInfo", kind: "RowOpKind", cells: Mapping[int, "Cell"]
+    ) -> Mapping[int, "Cell"]:
         """`number` for the cells of one row of a table that counts, of a kind that may insert."""
         counter = required_counter(table.schema).id
         if table.schema.auto_incrementing:
@@ -87,7 +90,7 @@ class AutoIncrement:
             return cells
         return {**cells, counter: self._reserve(table, 1)}
 
-    def _reserve(self, table: TableInfo, count: int) -> int:
+    def _reserve(self, table: "TableInfo", count: int) -> int:
         """Reserve some values and return the first."""
         with self._lock:
             first = self._following(table)
@@ -99,7 +102,7 @@ class AutoIncrement:
             self._next[table.id] = first + count
             return first
 
-    def note_rows(self, table: TableInfo, operations: RowOperations) -> None:
+    def note_rows(self, table: "TableInfo", operations: "RowOperations") -> None:
         """Never give out again what rows of a table bring with them, if it counts."""
         counter = counted_column(table.schema)
         if counter is not None and operations.kind.may_insert:
@@ -107,7 +110,7 @@ class AutoIncrement:
             if highest is not None:
                 self.note(table, operations.kind, highest)
 
-    def note(self, table: TableInfo, kind: RowOpKind, highest: int) -> None:
+    def note(self, table: "TableInfo", kind: "RowOpKind", highest: int) -> None:
         """Never give out again what rows of an operation bring with them.
 
         Args:
@@ -119,35 +122,35 @@ class AutoIncrement:
             with self._lock:
                 self._next[table.id] = max(self._following(table), highest + 1)
 
-    def _following(self, table: TableInfo) -> int:
+    def _following(self, table: "TableInfo") -> int:
         next_value = self._next.get(table.id)
         return self._highest(table) + 1 if next_value is None else next_value
 
-    def _highest(self, table: TableInfo) -> int:
+    def _highest(self, table: "TableInfo") -> int:
         column = required_counter(table.schema)
         # Those of a table that is being made are not there yet.
         there = [self._tablets[info.id] for info in table.tablets if info.id in self._tablets]
         return max((_highest(tablet, column) for tablet in there), default=0)
 
 
-def counted_column(schema: Schema) -> ColumnSchema | None:
+def counted_column(schema: "Schema") -> "ColumnSchema | None":
     """The column that a counter fills: the hidden one, an identity column, or none."""
     return schema.key_columns[-1] if schema.auto_incrementing else schema.identity
 
 
-def required_counter(schema: Schema) -> ColumnSchema:
+def required_counter(schema: "Schema") -> "ColumnSchema":
     """The column that a counter fills, of a table that counts."""
     column = counted_column(schema)
     assert column is not None
     return column
 
 
-def _most(counter: ColumnSchema) -> int:
+def _most(counter: "ColumnSchema") -> int:
     """The largest value of a counter's column."""
     return (1 << 8 * counter.type.width - 1) - 1
 
 
-def check_counter(table: TableInfo, kind: RowOpKind, is_explicit: bool) -> None:
+def check_counter(table: "TableInfo", kind: "RowOpKind", is_explicit: bool) -> None:
     """Check that an operation sets the hidden counter of a table if, and only if, it should.
 
     `table`: that counts; `is_explicit`: whether it sets the counter. Raises ValueOutOfRangeError:
@@ -168,7 +171,7 @@ def check_counter(table: TableInfo, kind: RowOpKind, is_explicit: bool) -> None:
         )
 
 
-def _highest(tablet: Tablet, column: ColumnSchema) -> int:
+def _highest(tablet: "Tablet", column: "ColumnSchema") -> int:
     """The highest value of a column in all rows of a tablet, 0 when there are none."""
     components = tablet.components
     highest = 0

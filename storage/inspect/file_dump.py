@@ -15,8 +15,9 @@ from pykudu_sql.storage.inspect.text import (
     size_text,
     time_text,
 )
+from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta
 from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
-from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile, DeltaFileMeta
+from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta
 from pykudu_sql.storage.tablet.tablet import Tablet

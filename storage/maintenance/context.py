@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pykudu_sql.storage.catalog.store_state import StoreState
-from pykudu_sql.storage.commit.committer import Committer
-from pykudu_sql.storage.commit.history import History
-from pykudu_sql.storage.commit.history_purge import HistoryPurge
-from pykudu_sql.storage.commit.log_retention import LogRetention
-from pykudu_sql.storage.common.memory_budget import MemoryBudget
-from pykudu_sql.storage.store_options import StoreOptions
-from pykudu_sql.storage.tablet.tablet import Tablet
+if TYPE_CHECKING:
+    from pykudu_sql.storage.catalog.store_state import StoreState
+    from pykudu_sql.storage.commit.committer import Committer
+    from pykudu_sql.storage.commit.history import History
+    from pykudu_sql.storage.commit.history_purge import HistoryPurge
+    from pykudu_sql.storage.commit.log_retention import LogRetention
+    from pykudu_sql.storage.common.memory_budget import MemoryBudget
+    from pykudu_sql.storage.store_options import StoreOptions
+    from pykudu_sql.storage.tablet.tablet import Tablet
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +29,11 @@ class MaintenanceContext:
         budget: whose share changes in memory have to keep to.
     """
 
-    tablets: Mapping[str, Tablet]
-    committer: Committer
-    history: History
-    state: StoreState
-    log_retention: LogRetention
-    purge: HistoryPurge
-    budget: MemoryBudget
-    options: StoreOptions
+    tablets: Mapping[str, "Tablet"]
+    committer: "Committer"
+    history: "History"
+    state: "StoreState"
+    log_retention: "LogRetention"
+    purge: "HistoryPurge"
+    budget: "MemoryBudget"
+    options: "StoreOptions"

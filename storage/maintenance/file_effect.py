@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pykudu_sql.storage.tablet.tablet import Tablet
+if TYPE_CHECKING:
+    from pykudu_sql.storage.tablet.tablet import Tablet
 
 FileSizes = Mapping[tuple[str, int], int]
 
@@ -22,7 +24,7 @@ class Effect:
         return bool(self.written or self.freed)
 
 
-def file_sizes(tablet: Tablet) -> FileSizes:
+def file_sizes(tablet: "Tablet") -> FileSizes:
     """Bytes of the files that a tablet's rowsets consist of, by kind and number."""
     sizes: dict[tuple[str, int], int] = {}
     for rowset in tablet.components.tree.rowsets:

@@ -16,21 +16,22 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
+from pykudu_sql.storage.common.checkpoint import go_on
 from pykudu_sql.storage.common.ctrl_c import waited_for
 from pykudu_sql.storage.common.memory_budget import Holder
 from pykudu_sql.storage.common.types.hybrid_time import wall_micros
 from pykudu_sql.storage.errors import DiskError, QueryCancelledError, ReadOnlyError
 from pykudu_sql.storage.maintenance.best_operation import SchedulingState, find_best_operation
-from pykudu_sql.storage.maintenance.context import MaintenanceContext
 from pykudu_sql.storage.maintenance.file_effect import Effect, effect_between, file_sizes
 from pykudu_sql.storage.maintenance.operation import OperationKind, OperationRun, OperationStats
 from pykudu_sql.storage.maintenance.run_log import RunLog
-from pykudu_sql.storage.tablet.tablet import Tablet
 
 if TYPE_CHECKING:
+    from pykudu_sql.storage.common.checkpoint import Checkpoint
+    from pykudu_sql.storage.maintenance.context import MaintenanceContext
     from pykudu_sql.storage.maintenance.runner import OperationRunner, TabletWork
     from pykudu_sql.storage.maintenance.stats_collector import StatsCollector
+    from pykudu_sql.storage.tablet.tablet import Tablet
 
 _LOG: Final = logging.getLogger("pykudu_sql.maintenance")
 POLL_SECONDS = 0.25
@@ -56,7 +57,7 @@ class MaintenanceManager:
         running: what runs in the background now, or None.
     """
 
-    def __init__(self, context: MaintenanceContext) -> None:
+    def __init__(self, context: "MaintenanceContext") -> None:
         """Not started yet."""
         self.last_error: Exception | None = None
         self._last_failure = ""
@@ -130,7 +131,7 @@ class MaintenanceManager:
             self._collector.due(), key=lambda op: (-op.score, op.kind, op.table, op.tablet_id)
         )
 
-    def due_in(self, tablet: Tablet) -> list[OperationStats]:
+    def due_in(self, tablet: "Tablet") -> list[OperationStats]:
         """The operations of one tablet that would gain something now."""
         return self._collector.due_in(tablet)
 
@@ -161,7 +162,7 @@ class MaintenanceManager:
         """Roughly the bytes of changes in memory, that flushes would free."""
         return sum(tablet.memory for tablet in list(self._context.tablets.values()))
 
-    def relieve(self, checkpoint: Checkpoint) -> None:
+    def relieve(self, checkpoint: "Checkpoint") -> None:
         """Flush until changes in memory keep to their share, in the thread of who brings more.
 
         `checkpoint`: see `run`. A flush that the disk refuses ends it: the commit will tell.
@@ -185,7 +186,7 @@ class MaintenanceManager:
             until = time.monotonic() + BACK_OFF_SECONDS
             self._backoff_until[op.kind, op.tablet_id] = until
 
-    def run(self, op: OperationStats, checkpoint: Checkpoint = go_on) -> Effect:
+    def run(self, op: OperationStats, checkpoint: "Checkpoint" = go_on) -> Effect:
         """Run an operation to its end.
 
         Args:
@@ -201,7 +202,7 @@ class MaintenanceManager:
             return self._measured(op, lambda: Effect(freed=log.collect()))
         return self._on_tablet(op, self._runner.work[op.kind], checkpoint)
 
-    def compact_all(self, tablet_id: str, table: str, checkpoint: Checkpoint = go_on) -> Effect:
+    def compact_all(self, tablet_id: str, table: str, checkpoint: "Checkpoint" = go_on) -> Effect:
         """Merge all rowsets of a tablet, whether that is due or not; else as `run`."""
         stats = OperationStats(OperationKind.COMPACT_ROWSETS, tablet_id, table)
         return self._on_tablet(stats, self._runner.compact_all, checkpoint)
@@ -213,7 +214,9 @@ class MaintenanceManager:
         """
         return Tidied(self._context.log_retention.collect(), self._context.purge.collect_files())
 
-    def _on_tablet(self, op: OperationStats, work: "TabletWork", checkpoint: Checkpoint) -> Effect:
+    def _on_tablet(
+        self, op: OperationStats, work: "TabletWork", checkpoint: "Checkpoint"
+    ) -> Effect:
         tablet = self._context.tablets.get(op.tablet_id)
         if tablet is None:
             return Effect()

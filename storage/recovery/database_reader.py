@@ -20,15 +20,13 @@ are applied to the view at hand; if the manifest has changed, a new view is made
 """
 
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from pykudu_sql.storage.catalog.catalog import TabletInfo
 from pykudu_sql.storage.catalog.store_state import StoreState
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
-from pykudu_sql.storage.common.types.schema import Schema
 from pykudu_sql.storage.errors import (
     CorruptionError,
     DirectoryReplacedError,
@@ -40,36 +38,12 @@ from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.lease import NOTHING_READ, Lease, Position
 from pykudu_sql.storage.log.manifest_tail import ManifestTail
 from pykudu_sql.storage.log.wal_tail import WalTail
+from pykudu_sql.storage.recovery.tablet_opener import TabletOpener, open_tablets
 from pykudu_sql.storage.tablet.bootstrap import replay
 from pykudu_sql.storage.tablet.rowset.file_reaper import FileReaper
-from pykudu_sql.storage.tablet.rowset.tablet_files import TabletFiles
-from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletMetadata
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 _ATTEMPTS = 100
-
-
-@dataclass(frozen=True, slots=True)
-class TabletOpener:
-    """Opens tablets as the manifest describes them."""
-
-    env: Env
-    root: str
-    database_id: bytes
-    cache: BlockCache
-    reaper: FileReaper
-
-    def open(self, info: TabletInfo, schemas: Sequence[Schema], state: StoreState) -> Tablet:
-        """One tablet, without what the log holds for it.
-
-        `schemas`: all that its table had, oldest first.
-        """
-        files = TabletFiles(self.env, self.root, self.database_id, info.id, self.cache, self.reaper)
-        return Tablet(files, schemas, state.tablets.get(info.id, TabletMetadata()))
-
-    def make(self, info: TabletInfo, schema: Schema) -> Tablet:
-        """A new tablet, of which the manifest knows nothing yet, and that has no folder."""
-        return self.open(info, [schema], StoreState())
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,17 +235,6 @@ def read_without_log(env: Env, root: str, cache: BlockCache) -> DatabaseView:
     opener = TabletOpener(env, root, manifest.database_id, cache, reaper)
     tablets = open_tablets(opener, state)
     return DatabaseView(manifest.database_id, state, tablets, manifest.position)
-
-
-def open_tablets(opener: TabletOpener, state: StoreState) -> dict[str, Tablet]:
-    """All tablets that the manifest knows, those of dropped tables included, by UUID."""
-    tablets: dict[str, Tablet] = {}
-    for versions in state.history.versions().values():
-        schemas = [version.schema for version in versions]
-        for info in (info for version in versions for info in version.tablets):
-            if info.id not in tablets:
-                tablets[info.id] = opener.open(info, schemas, state)
-    return tablets
 
 
 def _give_back(lease: Lease | None) -> None:

@@ -6,11 +6,15 @@ a file and its unlinking. The next opening for writing removes them.
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pykudu_sql.storage.fs import layout
-from pykudu_sql.storage.fs.env import Env, names_if_there
+from pykudu_sql.storage.fs.env import names_if_there
 from pykudu_sql.storage.fs.lease import oldest_lease
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletMetadata
+
+if TYPE_CHECKING:
+    from pykudu_sql.storage.fs.env import Env
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,7 @@ class Orphan:
 
 
 def find_orphans(
-    env: Env, root: str, tablet_ids: Container[str], metadata: Mapping[str, TabletMetadata]
+    env: "Env", root: str, tablet_ids: Container[str], metadata: Mapping[str, TabletMetadata]
 ) -> Iterator[Orphan]:
     """The orphans of a database; names that a database does not give are none.
 
@@ -49,7 +53,7 @@ def find_orphans(
 
 
 def remove_orphans(
-    env: Env, root: str, tablet_ids: Container[str], metadata: Mapping[str, TabletMetadata]
+    env: "Env", root: str, tablet_ids: Container[str], metadata: Mapping[str, TabletMetadata]
 ) -> None:
     """Remove the orphans of a database that this process has opened for writing.
 

@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pykudu_sql.storage.common.memory_budget import MOST_PIECE
-from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
-from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletEdit
+
+if TYPE_CHECKING:
+    from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+    from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletEdit
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class TabletServices:
     commit_lock: AbstractContextManager[object]
     check_writable: Callable[[], None]
     sync_log: Callable[[], None]
-    record: Callable[[TabletEdit], None]
-    history_mark: Callable[[str], SnapshotBound]
+    record: Callable[["TabletEdit"], None]
+    history_mark: Callable[[str], "SnapshotBound"]
     rowset_bytes: int = 32 << 20
     piece_bytes: int = MOST_PIECE

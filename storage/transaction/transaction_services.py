@@ -5,18 +5,21 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from itertools import repeat
+from typing import TYPE_CHECKING
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.commit.committer import Committer
-from pykudu_sql.storage.commit.definitions import Definitions
-from pykudu_sql.storage.commit.history import History
-from pykudu_sql.storage.commit.new_table import NewTable
-from pykudu_sql.storage.common.checkpoint import Checkpoint
-from pykudu_sql.storage.common.memory_budget import MemoryBudget
-from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import TableChangedError
-from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
-from pykudu_sql.storage.tablet.tablet import Tablet
+
+if TYPE_CHECKING:
+    from pykudu_sql.storage.catalog.catalog import TableInfo
+    from pykudu_sql.storage.commit.committer import Committer
+    from pykudu_sql.storage.commit.definitions import Definitions
+    from pykudu_sql.storage.commit.history import History
+    from pykudu_sql.storage.commit.new_table import NewTable
+    from pykudu_sql.storage.common.checkpoint import Checkpoint
+    from pykudu_sql.storage.common.memory_budget import MemoryBudget
+    from pykudu_sql.storage.common.types.schema import ColumnSchema
+    from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
+    from pykudu_sql.storage.tablet.tablet import Tablet
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,29 +39,29 @@ class TransactionServices:
         relieve: flushes until changes in memory keep to their share.
     """
 
-    tablets: Mapping[str, Tablet]
-    committer: Committer
-    definitions: Definitions
+    tablets: Mapping[str, "Tablet"]
+    committer: "Committer"
+    definitions: "Definitions"
     pool: Executor
-    table_now: Callable[[str], TableInfo | None]
-    auto_increment: AutoIncrement
-    history: History
+    table_now: Callable[[str], "TableInfo | None"]
+    auto_increment: "AutoIncrement"
+    history: "History"
     cache_bytes: int
-    budget: MemoryBudget
-    relieve: Callable[[Checkpoint], None]
+    budget: "MemoryBudget"
+    relieve: Callable[["Checkpoint"], None]
 
 
-def with_new_table(services: TransactionServices, new: NewTable) -> TransactionServices:
+def with_new_table(services: TransactionServices, new: "NewTable") -> TransactionServices:
     """The services as a transaction needs them that makes a table."""
 
-    def table_now(table_id: str) -> TableInfo | None:
+    def table_now(table_id: str) -> "TableInfo | None":
         return new.info if table_id == new.info.id else services.table_now(table_id)
 
     tablets = ChainMap(dict(new.tablets), services.tablets)  # type: ignore[arg-type]
     return replace(services, tablets=tablets, table_now=table_now)
 
 
-def check_rows_still_fit(services: TransactionServices, table: TableInfo) -> None:
+def check_rows_still_fit(services: TransactionServices, table: "TableInfo") -> None:
     """See that rows made for a table as it was still fit the table as it is.
 
     They do after most steps of ALTER TABLE: rows name columns by id, an added column shows its read
@@ -77,7 +80,7 @@ def check_rows_still_fit(services: TransactionServices, table: TableInfo) -> Non
     )
 
 
-def _takes_rows_of(now: TableInfo, before: TableInfo) -> bool:
+def _takes_rows_of(now: "TableInfo", before: "TableInfo") -> bool:
     """Whether a table takes rows that were made for an earlier state of it."""
     if now.tablets != before.tablets and not set(before.tablets) <= set(now.tablets):
         return False
@@ -86,7 +89,7 @@ def _takes_rows_of(now: TableInfo, before: TableInfo) -> bool:
     return all(map(_still_takes, before.schema.columns, repeat(now.schema.by_id)))
 
 
-def _still_takes(column: ColumnSchema, current: Mapping[int, ColumnSchema]) -> bool:
+def _still_takes(column: "ColumnSchema", current: Mapping[int, "ColumnSchema"]) -> bool:
     """Whether cells that fitted a column as it was fit it as it is, if it is there."""
     now = current.get(column.id, column)
     return now.immutable == column.immutable and (now.nullable or not column.nullable)

@@ -10,7 +10,7 @@ import numpy as np
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
-from pykudu_sql.storage.tablet.delta.deltafile import DeltaFileMeta
+from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.key_interval import (
     KeyInterval,

@@ -12,7 +12,7 @@ are read when these are.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,16 +26,16 @@ from pykudu_sql.storage.cfile.encoding.frame import BIT_SHUFFLE
 from pykudu_sql.storage.cfile.encoding.rle import RLE
 from pykudu_sql.storage.common.row_allowance import LEAST_WIDE_BYTES
 from pykudu_sql.storage.common.types.arrays import fixed_view, plain
-from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound, Timestamp
+from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound
 from pykudu_sql.storage.common.types.types import AUTO_ENCODING, Compression, DataType, Kind
 from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta
 from pykudu_sql.storage.tablet.delta.delta_store import (
     DeltaCells,
     DeltaKind,
     Deltas,
-    DeltaStats,
     Ordinals,
     between,
     no_deltas,
@@ -58,43 +58,6 @@ _POSITIONS = "positions"
 _SMALL_FILE = 64 * 1024
 _INT64 = DataType(Kind.INT64)
 _INT8 = DataType(Kind.INT8)
-
-
-@dataclass(frozen=True, slots=True)
-class DeltaFileMeta:
-    """What the manifest knows of a delta file.
-
-    Attributes:
-        number: of the file in its tablet's folder.
-        kind: "redo" or "undo".
-        stats: see `DeltaStats`.
-        size: bytes on disk.
-    """
-
-    number: int
-    kind: str
-    stats: DeltaStats
-    size: int
-
-    def committed(self, timestamp: Timestamp) -> "DeltaFileMeta":
-        """The description of a file that was written before its commit, once that has a time."""
-        times = replace(self.stats, min_timestamp=timestamp, max_timestamp=timestamp)
-        return replace(self, stats=times)
-
-    def to_json(self) -> dict[str, Any]:
-        """The description as plain JSON values."""
-        return {
-            "number": self.number,
-            "kind": self.kind,
-            "stats": self.stats.to_json(),
-            "size": self.size,
-        }
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> "DeltaFileMeta":
-        """The inverse of `to_json`."""
-        stats_ = DeltaStats.from_json(value["stats"])
-        return cls(value["number"], value["kind"], stats_, value["size"])
 
 
 def write_delta_file(

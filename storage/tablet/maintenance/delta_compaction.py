@@ -39,6 +39,7 @@ from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch
+from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta
 from pykudu_sql.storage.tablet.delta.delta_store import (
     Deltas,
     collapse,
@@ -48,7 +49,7 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
     winners,
     without_columns,
 )
-from pykudu_sql.storage.tablet.delta.deltafile import REDO, UNDO, DeltaFile, DeltaFileMeta
+from pykudu_sql.storage.tablet.delta.deltafile import REDO, UNDO, DeltaFile
 from pykudu_sql.storage.tablet.history.undo_builder import undo_of_updates
 from pykudu_sql.storage.tablet.maintenance.compaction import compact_rowsets
 from pykudu_sql.storage.tablet.maintenance.rowset_swap import (

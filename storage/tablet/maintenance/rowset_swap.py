@@ -9,8 +9,9 @@ readers that hold the old rowset go on with its files, which are unlinked once n
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta
 from pykudu_sql.storage.tablet.delta.delta_tracker import DeltaTracker
-from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile, DeltaFileMeta
+from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.locator import rowset_of
 from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles

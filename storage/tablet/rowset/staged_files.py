@@ -9,8 +9,9 @@ from contextlib import contextmanager, suppress
 
 from pykudu_sql.storage.common.types.types import DataType
 from pykudu_sql.storage.errors import Error
+from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta
 from pykudu_sql.storage.tablet.delta.delta_store import Deltas
-from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile, DeltaFileMeta, write_delta_file
+from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile, write_delta_file
 from pykudu_sql.storage.tablet.rowset.tablet_files import TabletFiles
 
 StagedFiles = list[tuple[str, int]]

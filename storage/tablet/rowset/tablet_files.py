@@ -15,8 +15,9 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta
 from pykudu_sql.storage.tablet.delta.delta_tracker import DeltaTracker
-from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile, DeltaFileMeta
+from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.rowset.cfile_set import CFileSet, OverlayFile
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pykudu_sql.storage.common.types.hybrid_time import NOTHING, SnapshotBound, Timestamp
-from pykudu_sql.storage.tablet.delta.deltafile import DeltaFileMeta
+from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta
 
 # Files that other processes wrote drew their numbers by lot, from here to 2**53; the tablet itself
 # counts from 1.

@@ -45,7 +45,7 @@ def engine(state: SessionState) -> AskedEngine:
 
 
 def test_values_of_the_same_types_are_asked_for_once(engine: AskedEngine) -> None:
-    types = ComputedTypes(engine)
+    types = ComputedTypes(lambda: engine)
     assert [types.names(SUM, [value]) for value in (1, 7, 1 << 30)] == [("INTEGER",)] * 3
     assert engine.count == 1
     assert types.names(SUM, [Decimal("1.50")]) == types.names(SUM, [Decimal("7.25")])
@@ -53,22 +53,22 @@ def test_values_of_the_same_types_are_asked_for_once(engine: AskedEngine) -> Non
 
 
 def test_what_is_kept_is_what_the_engine_says_of_each_value(engine: AskedEngine) -> None:
-    types = ComputedTypes(engine)
+    types = ComputedTypes(lambda: engine)
     values = [*LEASTS, *MOSTS, *DECIMALS, 1.5, None]
     kept = [types.names(SUM, [value]) for value in values * 2]
-    assert kept == [ComputedTypes(engine).names(SUM, [value]) for value in values * 2]
+    assert kept == [ComputedTypes(lambda: engine).names(SUM, [value]) for value in values * 2]
 
 
 def test_types_that_values_decide_are_asked_for_at_each_run(engine: AskedEngine) -> None:
     rounded = "SELECT [typeof(round(CAST(1 AS DECIMAL(10,5)), $1))]"
-    types = ComputedTypes(engine)
+    types = ComputedTypes(lambda: engine)
     by_value = replace(SUM, sql=rounded, follows=False)
     assert types.names(by_value, [2]) == ("DECIMAL(10,2)",)
     assert types.names(by_value, [3]) == ("DECIMAL(10,3)",)
 
 
 def test_the_answers_that_are_kept_are_bounded(engine: AskedEngine) -> None:
-    types = ComputedTypes(engine)
+    types = ComputedTypes(lambda: engine)
     for number in range(MAX_ANSWERS + 1):
         types.names(replace(SUM, sql=f"{SUM.sql} -- {number}"), [1])
     types.names(replace(SUM, sql=f"{SUM.sql} -- {MAX_ANSWERS}"), [1])

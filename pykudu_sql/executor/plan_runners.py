@@ -1,0 +1,116 @@
+"""From any plan to what runs it: plans of rows here, all other statements by `statements`.
+
+What runs a kind of plan is loaded when the first of its kind comes: a script of a few statements
+needs little of it.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+from pykudu_sql.executor.reading.constants import Constants
+from pykudu_sql.executor.session_state import Prepared, SessionState
+from pykudu_sql.planner.plan.command import ConstantRow
+from pykudu_sql.planner.plan.comparison import InexactKeyError
+from pykudu_sql.planner.plan.plan import (
+    ChangeQuery,
+    ConflictInsert,
+    CopyFrom,
+    CopyTo,
+    DeleteQuery,
+    ExecutePrepared,
+    Explain,
+    InsertQuery,
+    InsertReturning,
+    InsertValues,
+    KeyDelete,
+    KeyLookup,
+    KeyUpdate,
+    Plan,
+    Query,
+    RestoreTable,
+    UpdateQuery,
+)
+from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.results.result import Outcome
+
+
+def prepare_plan(state: SessionState, plan: Plan) -> Prepared:
+    """What runs a plan in a session for given parameters."""
+    match plan:
+        case KeyLookup():
+            from pykudu_sql.executor.reading.key_lookup import Lookup
+
+            return _or_in_general(state, plan, Lookup(state, plan))
+        case KeyUpdate() | KeyDelete():
+            from pykudu_sql.executor.writing.writes import prepare_write
+
+            return _or_in_general(state, plan, prepare_write(state, plan))
+        case Query():
+            from pykudu_sql.executor.reading.queries import select
+
+            return partial(select, state, plan)
+        case ConstantRow():
+            return Constants(state, plan)
+        case InsertValues() | InsertQuery() | UpdateQuery() | DeleteQuery():
+            from pykudu_sql.executor.writing.writes import prepare_write
+
+            return prepare_write(state, plan)
+        case ChangeQuery() | ConflictInsert() | InsertReturning():
+            from pykudu_sql.executor.writing.changes import change
+
+            return partial(change, state, plan)
+        case CopyFrom():
+            from pykudu_sql.executor.writing.copy_from import copy_from
+
+            return partial(copy_from, state, plan)
+        case CopyTo():
+            from pykudu_sql.executor.writing.copy_to import copy_to
+
+            return partial(copy_to, state, plan)
+        case RestoreTable():
+            from pykudu_sql.executor.writing.restore import restore_table
+
+            return partial(restore_table, state, plan)
+        case ExecutePrepared():
+            from pykudu_sql.executor.prepared_statements import execute_prepared
+
+            return partial(execute_prepared, state, plan)
+        case Explain(ExecutePrepared() as executed):
+            return partial(_explain_prepared, state, plan, executed)
+        case Explain(explained, analyze=True):
+            from pykudu_sql.executor.inspection.explanations import analyze_plan
+
+            return partial(analyze_plan, state, plan, prepare_plan(state, explained))
+        case Explain():
+            from pykudu_sql.executor.inspection.explanations import explain_plan
+
+            return partial(explain_plan, state, plan)
+        case _:
+            from pykudu_sql.executor.statements import prepare_statement
+
+            return prepare_statement(state, plan)
+
+
+def _explain_prepared(
+    state: SessionState, plan: Explain, executed: ExecutePrepared, parameters: ParameterValues
+) -> Outcome:
+    """EXPLAIN EXECUTE: the plan of the prepared statement for the values that it is given."""
+    from pykudu_sql.executor.prepared_statements import argument_values
+
+    values = argument_values(state, executed, parameters)
+    planned = state.planned(executed.text, values).plan
+    return prepare_plan(state, replace(plan, plan=planned))(values)
+
+
+def _or_in_general(
+    state: SessionState, plan: KeyLookup | KeyUpdate | KeyDelete, run: Prepared
+) -> Prepared:
+    """What runs a statement about one key, as a query where only the engine can compare it."""
+
+    def attempt(parameters: ParameterValues) -> Outcome:
+        try:
+            return run(parameters)
+        except InexactKeyError:
+            return prepare_plan(state, plan.general())(parameters)
+
+    return attempt

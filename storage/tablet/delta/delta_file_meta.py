@@ -1,0 +1,45 @@
+"""What the manifest knows of a delta file: enough to leave those closed that nobody needs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pykudu_sql.storage.common.types.hybrid_time import Timestamp
+from pykudu_sql.storage.tablet.delta.delta_store import DeltaStats
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaFileMeta:
+    """What the manifest knows of a delta file.
+
+    Attributes:
+        number: of the file in its tablet's folder.
+        kind: "redo" or "undo".
+        stats: see `DeltaStats`.
+        size: bytes on disk.
+    """
+
+    number: int
+    kind: str
+    stats: DeltaStats
+    size: int
+
+    def committed(self, timestamp: Timestamp) -> "DeltaFileMeta":
+        """The description of a file that was written before its commit, once that has a time."""
+        times = replace(self.stats, min_timestamp=timestamp, max_timestamp=timestamp)
+        return replace(self, stats=times)
+
+    def to_json(self) -> dict[str, Any]:
+        """The description as plain JSON values."""
+        return {
+            "number": self.number,
+            "kind": self.kind,
+            "stats": self.stats.to_json(),
+            "size": self.size,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "DeltaFileMeta":
+        """The inverse of `to_json`."""
+        stats_ = DeltaStats.from_json(value["stats"])
+        return cls(value["number"], value["kind"], stats_, value["size"])
