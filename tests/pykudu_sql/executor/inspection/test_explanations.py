@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pykudu_sql import Connection
-from pykudu_sql.executor.executor import prepare
 from pykudu_sql.executor.inspection.explanations import analyze_plan, explain_plan
+from pykudu_sql.executor.plan_runners import prepare_plan
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.results.result import Outcome
 
@@ -28,7 +28,7 @@ def lines(outcome: Outcome) -> str:
 
 
 def analyzed(state: SessionState, plan: Any, parameters: tuple[Any, ...] = ()) -> str:
-    return lines(analyze_plan(state, plan, prepare(state, plan.plan), parameters))
+    return lines(analyze_plan(state, plan, prepare_plan(state, plan.plan), parameters))
 
 
 @pytest.mark.usefixtures("table")
