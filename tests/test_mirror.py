@@ -51,8 +51,14 @@ def modules_with_logic() -> Iterator[str]:
             package = () if parts[0] == "pykudu_sql" else ("pykudu_sql",)
             deciding = (ast.If, ast.IfExp, ast.For, ast.While, ast.Match, ast.comprehension)
             nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if path.name != "__init__.py" and any(isinstance(node, deciding) for node in nodes):
+            decides = any(isinstance(node, deciding) and not _names_types(node) for node in nodes)
+            if path.name != "__init__.py" and decides:
                 yield ".".join((*package, *parts))
+
+
+def _names_types(node: ast.AST) -> bool:
+    """Whether it is `if TYPE_CHECKING`, which decides nothing."""
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
 def imported_by_tests() -> set[str]:
