@@ -9,18 +9,21 @@ from prompt_toolkit.document import Document
 import pykudu_sql
 from pykudu_sql.settings import SETTINGS
 from pykudu_sql.shell.commands.registry import COMMANDS
+from pykudu_sql.shell.editing.command_arguments import Suggest
 from pykudu_sql.shell.editing.completion import Completion as Wanted
-from pykudu_sql.shell.editing.completion import Suggest, complete
+from pykudu_sql.shell.editing.completion import complete
 from pykudu_sql.shell.editing.join_conditions import join_conditions
 from pykudu_sql.shell.editing.open_call import open_call
 from pykudu_sql.shell.editing.tokens import FUNCTIONS, KEYWORDS, TYPES
 from pykudu_sql.shell.output.display import escape
-from pykudu_sql.shell.settings import FORMATS
+from pykudu_sql.shell.settings import FORMATS, saved_names
 from pykudu_sql.statements import offered_listings, offered_statements
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
 
+# A column with the letters typed is more often meant than one of the many functions.
+_AFTER_COLUMNS = (Suggest.FUNCTIONS, Suggest.KEYWORDS)
 _FUZZY_LETTERS = 2  # below that, too many names have them
 
 
@@ -50,14 +53,15 @@ class ShellCompleter(Completer):
         offered: dict[str, tuple[str, Suggest]] = {}
         for kind in wanted.kinds:
             for name in self._names(kind, wanted):
-                if name != wanted.prefix:
-                    offered.setdefault(name.lower(), (name, kind))
-        names = list(offered.values())
-        # Letters from the middle of names are looked for where no name begins as typed.
-        found = [pair for pair in names if _begins(pair[0], wanted.prefix)] or sorted(
-            (pair for pair in names if is_fuzzy_match(pair[0], wanted.prefix)),
-            key=lambda pair: len(pair[0]),
-        )
+                offered.setdefault(name.lower(), (name, kind))
+        names = [pair for pair in offered.values() if pair[0] != wanted.prefix]
+        found = [pair for pair in names if _begins(pair[0], wanted.prefix)]
+        # Letters from the middle of names are looked for where no name is, or begins, as typed.
+        if not found and wanted.prefix.lower() not in offered:
+            found = sorted(
+                (pair for pair in names if is_fuzzy_match(pair[0], wanted.prefix)),
+                key=lambda pair: (pair[1] in _AFTER_COLUMNS, len(pair[0])),
+            )
         for name, kind in found:
             yield Completion(
                 name, -len(wanted.prefix), display=escape(name), display_meta=kind.value
@@ -73,6 +77,10 @@ class ShellCompleter(Completer):
                 yield from self._system_tables()
             case Suggest.SYSTEM_TABLES:
                 yield from (name.partition(".")[2] for name in self._system_tables())
+            case Suggest.DATABASES:
+                yield from map(_as_written, self._databases())
+            case Suggest.SAVED:
+                yield from saved_names()
             case Suggest.COLUMNS:
                 yield from map(_as_written, wanted.columns)
                 yield from map(_as_written, self._columns(wanted.tables))
@@ -112,6 +120,9 @@ class ShellCompleter(Completer):
 
     def _system_tables(self) -> list[str]:
         return self._session.connection.list_system_tables()
+
+    def _databases(self) -> list[str]:
+        return [name for name, *_ in self._session.connection.execute("SHOW DATABASES")]
 
     def _snapshots(self) -> list[str]:
         return [

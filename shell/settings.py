@@ -167,6 +167,11 @@ def queries_path(environ: Mapping[str, str] = os.environ) -> Path:
     return _xdg(environ, "XDG_CONFIG_HOME", ".config") / "queries"
 
 
+def saved_names(environ: Mapping[str, str] = os.environ) -> list[str]:
+    """The names of saved statements."""
+    return sorted(path.stem for path in queries_path(environ).glob("*.sql"))
+
+
 def _xdg(environ: Mapping[str, str], variable: str, default: str) -> Path:
     # The XDG rules ignore a path that is not absolute.
     folder = environ.get(variable, "")

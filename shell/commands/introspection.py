@@ -158,10 +158,18 @@ def list_indexes(session: "ShellSession", arguments: Sequence[str]) -> None:
     show_rows(session, ("table", "index", "column"), rows)
 
 
-@command(".functions", "\\df", arguments="[PATTERN]", summary="list functions, such as 'date*'")
+@command(
+    ".functions",
+    "\\df",
+    arguments="[PATTERN]",
+    summary="list functions, such as 'date*' with what each takes",
+)
 def functions(session: "ShellSession", arguments: Sequence[str]) -> None:
-    if arguments:
-        pattern = arguments[0].replace("*", "%").replace("'", "''")
-        session.run_statement(f"SHOW FUNCTIONS LIKE '{pattern}'")
-    else:
+    if not arguments:
         session.run_statement("SHOW FUNCTIONS")
+        return
+    pattern = arguments[0].replace("*", "%").replace("'", "''")
+    found = session.connection.execute(f"SHOW FUNCTIONS LIKE '{pattern}'").fetchall()
+    forms = session.connection.list_signatures()
+    rows = [(name, f"{name}({form})") for (name,) in found for form in forms.get(name, ("",))]
+    show_rows(session, ("name", "call"), rows)

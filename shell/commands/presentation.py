@@ -68,7 +68,7 @@ def separators(session: "ShellSession", arguments: Sequence[str]) -> None:
 @command(
     ".guard",
     arguments="[on|off]",
-    summary="ask at the prompt before DELETE and UPDATE without WHERE, TRUNCATE and DROP",
+    summary="ask at the prompt before DELETE and UPDATE without WHERE, TRUNCATE, DROP and REPLACE",
 )
 def guard(session: "ShellSession", arguments: Sequence[str]) -> None:
     wanted = switch(arguments[0], guard.usage) if arguments else not session.settings.guard
@@ -135,7 +135,7 @@ def settings(session: "ShellSession", arguments: Sequence[str]) -> None:
         shown = _shown(field.name, getattr(session.settings, field.name))
         session.output.write(f"{field.name}: {shown}\n")
     for name, value, *_ in session.connection.execute("SHOW SETTINGS").fetchall():
-        session.output.write(f"SET {name} = {value}\n")
+        session.output.write(f"SET {name} = {'DEFAULT' if value is None else value}\n")
 
 
 def _shown(name: str, choice: str | int | None) -> str:

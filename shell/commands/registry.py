@@ -17,10 +17,13 @@ from pykudu_sql.shell.commands import (
 from pykudu_sql.shell.commands.command import Command, ExternalAccess, command, words_of
 from pykudu_sql.shell.manual import find_section
 from pykudu_sql.shell.output.spans import Role, Span
+from pykudu_sql.shell.output.wrapping import wrap_entry
 from pykudu_sql.shell.settings import UnknownCommandError, UsageError, near
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
+
+_USAGE_COLUMNS = 28  # of the list of commands; a longer usage has a line of its own
 
 
 def run(session: "ShellSession", text: str) -> None:
@@ -66,11 +69,15 @@ def help_command(session: "ShellSession", arguments: Sequence[str]) -> None:
     commands = [c for c in COMMANDS if not topic or wanted in (n.lstrip(".\\") for n in c.names)]
     section = None if not topic or topic.startswith((".", "\\")) else find_section(topic)
     if not commands and section is None:
-        raise UsageError(f"no command {topic!r} (.help lists all)")
-    column = max((len(c.usage) for c in commands), default=0)
+        names = [name for c in COMMANDS for name in c.names]
+        raise UsageError(
+            f"no command and no statement '{topic}'{near(topic, names)} (.help lists all commands)"
+        )
+    column = min(max((len(c.usage) for c in commands), default=0), _USAGE_COLUMNS)
     for c in commands:
         aliases = f"  (also {', '.join(c.names[1:])})" if c.names[1:] else ""
-        session.output.write(f"{c.usage:<{column}}  {c.summary}{aliases}\n")
+        for line in wrap_entry(c.usage, f"{c.summary}{aliases}", column, session.output.width()):
+            session.output.write_line(line)
     if section is not None:
         session.output.write_line((Span(section.heading, Role.NAME),))
         session.output.write(f"{section.text}\n")

@@ -9,7 +9,7 @@ from pykudu_sql.shell.commands.command import ExternalAccess, command
 from pykudu_sql.shell.commands.repetition import last_statement
 from pykudu_sql.shell.parameters import arguments_of, value_of
 from pykudu_sql.shell.scripts import read_script
-from pykudu_sql.shell.settings import UsageError, near, queries_path
+from pykudu_sql.shell.settings import UsageError, near, queries_path, saved_names
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
@@ -53,8 +53,8 @@ def run_saved(session: "ShellSession", arguments: Sequence[str]) -> None:
     name, *given = arguments
     path = _path(name)
     if not path.is_file():
-        names = [known.stem for known in queries_path().glob("*.sql")]
-        raise UsageError(f"nothing is saved as {name!r}{near(name, names)} (.run lists all)")
+        near_one = near(name, saved_names())
+        raise UsageError(f"nothing is saved as {name!r}{near_one} (.run lists all)")
     positional, named = arguments_of(given)
     values = tuple(map(value_of, positional))
     session.run_saved(path, values, {key: value_of(text) for key, text in named.items()})

@@ -10,7 +10,8 @@ from pykudu_sql.shell.commands.timestamps import timestamp_sql
 from pykudu_sql.shell.output.drawings.key_trace import trace_lines
 from pykudu_sql.shell.output.drawings.row_changes import change_line, net_changes
 from pykudu_sql.shell.output.drawings.rowset_picture import LEGEND, RowsetShape, picture
-from pykudu_sql.shell.output.spans import Role, Span
+from pykudu_sql.shell.output.spans import Line, Role, Span
+from pykudu_sql.shell.output.wrapping import wrap_line
 from pykudu_sql.shell.parameters import Value, arguments_of, value_of
 from pykudu_sql.shell.settings import UsageError, near
 
@@ -53,6 +54,7 @@ def asof(session: "ShellSession", arguments: Sequence[str]) -> None:
     ".diff",
     arguments="TABLE MOMENT...",
     summary="what became of rows: t since '1 h ago' [until '10 min ago']",
+    paged=True,
 )
 def diff(session: "ShellSession", arguments: Sequence[str]) -> None:
     table = _table(session, arguments[0])
@@ -81,7 +83,7 @@ def diff(session: "ShellSession", arguments: Sequence[str]) -> None:
 
         for old, new in net_changes(events(), len(keys)):
             counts["added" if old is None else "removed" if new is None else "changed"] += 1
-            session.output.write_line(change_line((*keys, *others), len(keys), old, new))
+            _write_wrapped(session, change_line((*keys, *others), len(keys), old, new))
     session.output.write(", ".join(f"{count:,} {what}" for what, count in counts.items()) + "\n")
 
 
@@ -135,10 +137,15 @@ def why(session: "ShellSession", arguments: Sequence[str]) -> None:
     if lookup is None:
         raise UsageError("these values cannot be looked up as a key: no column has such a value")
     for line in trace_lines(lookup):
-        session.output.write_line(line)
+        _write_wrapped(session, line)
 
 
-@command(".layout", arguments="TABLE", summary="draw the rowsets of each tablet over its keys")
+@command(
+    ".layout",
+    arguments="TABLE",
+    summary="draw the rowsets of each tablet over its keys",
+    paged=True,
+)
 def layout(session: "ShellSession", arguments: Sequence[str]) -> None:
     table = _table(session, arguments[0])
     shapes: dict[int, list[RowsetShape]] = {}
@@ -162,10 +169,15 @@ def layout(session: "ShellSession", arguments: Sequence[str]) -> None:
         heading = f"tablet {tablet}" + (f"  {part}" if part else "")
         plural = "" if rowsets == 1 else "s"
         counts = f"  {rowsets:,} rowset{plural}, {rows:,} rows, {size}, height {height or 0:.1f}"
-        session.output.write_line((Span(heading, Role.NAME), Span(counts, Role.FRAME)))
+        _write_wrapped(session, (Span(heading, Role.NAME), Span(counts, Role.FRAME)))
         for line in picture(shapes.get(tablet, []), max(columns, 8)):
             session.output.write_line((Span("  "), *line))
-    session.output.write_line((Span(LEGEND, Role.FRAME),))
+    _write_wrapped(session, (Span(LEGEND, Role.FRAME),))
+
+
+def _write_wrapped(session: "ShellSession", line: Line) -> None:
+    for part in wrap_line(line, session.output.width()):
+        session.output.write_line(part)
 
 
 def _snapshots(session: "ShellSession") -> set[str]:

@@ -6,33 +6,12 @@ keywords) and the part already typed; `completer` maps kinds to names.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
+from pykudu_sql.shell.editing.command_arguments import COMMAND_ARGUMENTS, Suggest
 from pykudu_sql.shell.editing.derived_columns import derived_columns
 from pykudu_sql.shell.editing.next_words import next_words
+from pykudu_sql.shell.editing.query_scopes import is_seen, scopes
 from pykudu_sql.shell.editing.tokens import KEYWORDS, Kind, Token, tokenize, words
-
-
-class Suggest(StrEnum):
-    """A kind of thing to suggest."""
-
-    STATEMENTS = "statements"
-    SHOWN = "listings"
-    SETTINGS = "settings"
-    VALUES = "values"
-    SNAPSHOTS = "snapshots"
-    KEYWORDS = "keywords"
-    TYPES = "types"
-    FUNCTIONS = "functions"
-    TABLES = "tables"
-    SYSTEM_TABLES = "system tables"
-    COLUMNS = "columns"
-    JOINS = "join conditions"
-    NEXT = "words"
-    COMMANDS = "commands"
-    FORMATS = "formats"
-    SWITCHES = "switches"
-    FILES = "files"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,37 +60,6 @@ _ENDS_FROM = words(
     "WHERE GROUP ORDER HAVING LIMIT UNION EXCEPT INTERSECT SET VALUES SELECT QUALIFY WINDOW"
 )
 _EXPRESSION = (Suggest.COLUMNS, Suggest.FUNCTIONS, Suggest.KEYWORDS)
-_COMMAND_ARGUMENTS = {
-    ".mode": Suggest.FORMATS,
-    ".timer": Suggest.SWITCHES,
-    "\\timing": Suggest.SWITCHES,
-    ".read": Suggest.FILES,
-    "\\i": Suggest.FILES,
-    ".output": Suggest.FILES,
-    "\\o": Suggest.FILES,
-    ".open": Suggest.FILES,
-    ".tables": Suggest.TABLES,
-    "\\dt": Suggest.TABLES,
-    ".schema": Suggest.TABLES,
-    ".describe": Suggest.TABLES,
-    "\\d": Suggest.TABLES,
-    ".columns": Suggest.TABLES,
-    "\\d+": Suggest.TABLES,
-    ".indexes": Suggest.TABLES,
-    ".dump": Suggest.TABLES,
-    ".diff": Suggest.TABLES,
-    ".log": Suggest.TABLES,
-    ".layout": Suggest.TABLES,
-    ".asof": Suggest.SNAPSHOTS,
-    ".once": Suggest.FILES,
-    ".edit": Suggest.FILES,
-    ".echo": Suggest.SWITCHES,
-    ".bail": Suggest.SWITCHES,
-    ".guard": Suggest.SWITCHES,
-    ".separators": Suggest.SWITCHES,
-    ".functions": Suggest.FUNCTIONS,
-    ".help": Suggest.COMMANDS,
-}
 
 
 def complete(text: str, cursor: int) -> Completion:
@@ -140,8 +88,11 @@ def _complete_command(before: str) -> Completion:
     name, blank, rest = before.partition(" ")
     if not blank:
         return Completion((Suggest.COMMANDS,), name)
-    kind = _COMMAND_ARGUMENTS.get(name)
-    return NOTHING if kind is None else Completion((kind,), rest.lstrip())
+    kinds, rest = COMMAND_ARGUMENTS.get(name, ()), rest.lstrip()
+    if len(kinds) < 2:
+        return Completion(kinds[0], rest) if kinds else NOTHING
+    *past, word = rest.split(" ")
+    return Completion(kinds[min(len(past), len(kinds) - 1)], word)
 
 
 def _setting_of(typed: Sequence[Token], cursor: int) -> Completion | None:
@@ -187,7 +138,8 @@ def _complete_sql(past: Sequence[Token], statement: Sequence[Token], prefix: str
         return Completion((Suggest.STATEMENTS,), prefix)
     if (kind := _AFTER_FIRST.get(" ".join(token.word for token in past))) is not None:
         return Completion((kind,), prefix)
-    relations = _relations(statement)
+    named_anywhere = _relations(statement)
+    relations = _relations_seen(statement, len(past))
     expressions = _common_table_expressions(statement)
     tables = tuple(dict.fromkeys(table for _, table in relations))
     derived = derived_columns(statement)
@@ -196,13 +148,15 @@ def _complete_sql(past: Sequence[Token], statement: Sequence[Token], prefix: str
         owner = past[-2].name
         if owner == "sys" and len(past) > 2 and _expects_table(past[:-2]):
             return Completion((Suggest.SYSTEM_TABLES,), prefix)
-        owners = tuple(dict.fromkeys(t for alias, t in relations if owner in (alias, t)))
+        owners = tuple(dict.fromkeys(t for alias, t in named_anywhere if owner in (alias, t)))
         named = tuple(c for t in owners or (owner,) for c in derived.get(t, ()))
         return Completion((Suggest.COLUMNS,), prefix, owners or (owner,), columns=named)
     if previous.word == "SNAPSHOT" and past[0].word != "CREATE":
         return Completion((Suggest.SNAPSHOTS,), prefix)
     if following := next_words(past):
         return Completion((Suggest.NEXT,), prefix, next=following)
+    if _expects_database(past):
+        return Completion((Suggest.DATABASES,), prefix)
     if _expects_table(past):
         return Completion((Suggest.TABLES,), prefix, names=expressions)
     if previous.word in _BEFORE_COLUMN or _in_column_list(past):
@@ -216,7 +170,8 @@ def _complete_sql(past: Sequence[Token], statement: Sequence[Token], prefix: str
             )
         aliases = _aliases(relations)
         # A subquery's own columns are those of its FROM; outside they are those it names.
-        read = [name for name in derived if name in tables or name not in expressions]
+        # Before there is a FROM, those of WITH are what will be read.
+        read = [n for n in derived if n in tables or n not in expressions or not tables]
         columns = tuple(dict.fromkeys(c for name in read for c in derived[name]))
         return Completion(_EXPRESSION, prefix, tables, aliases, columns)
     return Completion((Suggest.KEYWORDS,), prefix)
@@ -233,13 +188,20 @@ def _is_operator(token: Token) -> bool:
 def _expects_table(past: Sequence[Token]) -> bool:
     previous = past[-1]
     if previous.word == "EXISTS":
-        return any(token.word == "TABLE" for token in past)
+        return any(token.word in ("TABLE", "VIEW") for token in past)
+    if previous.word == "VIEW":
+        return past[0].word != "CREATE"
     if previous.word == "TABLES":
         return False
     if previous.word in _BEFORE_TABLE:
         # EXTRACT(year FROM ...) and `ON CONFLICT DO UPDATE` take no table.
         return not (previous.word == "FROM" and _is_open_function(past[:-1], "EXTRACT"))
     return previous.text == "," and _in_from_list(past[:-1])
+
+
+def _expects_database(past: Sequence[Token]) -> bool:
+    words = [token.word for token in past if token.word not in ("IF", "EXISTS")]
+    return words in (["USE"], ["DROP", "DATABASE"], ["DROP", "SCHEMA"], ["ALTER", "DATABASE"])
 
 
 def _is_open_function(past: Sequence[Token], name: str) -> bool:
@@ -287,8 +249,20 @@ def _expects_type(past: Sequence[Token]) -> bool:
     return past[0].word == "ALTER" and before.word == "COLUMN" and past[-3].word == "ADD"
 
 
+def _relations_seen(statement: Sequence[Token], cursor: int) -> list[tuple[str, str]]:
+    """`_relations` that can be named before the token at the cursor."""
+    found = scopes(statement)
+    seen = [is_seen(scope, found[min(cursor, len(statement))]) for scope in found]
+    return [pair for place, pair in _placed_relations(statement) if seen[place]]
+
+
 def _relations(statement: Sequence[Token]) -> list[tuple[str, str]]:
     """(alias, table) of everything FROM, JOIN, INTO, UPDATE and ALTER TABLE name."""
+    return [pair for _, pair in _placed_relations(statement)]
+
+
+def _placed_relations(statement: Sequence[Token]) -> list[tuple[int, tuple[str, str]]]:
+    """The same with the number of the token before each."""
     relations = []
     for i, token in enumerate(statement[:-1]):
         listed = token.text == "," and _in_from_list(statement[:i])
@@ -304,7 +278,7 @@ def _relations(statement: Sequence[Token]) -> list[tuple[str, str]]:
         if rest and rest[0].word == "AS":
             rest = rest[1:]
         alias = rest[0] if rest and _is_name(rest[0]) else table
-        relations.append((alias.name, name))
+        relations.append((i, (alias.name, name)))
     return relations
 
 

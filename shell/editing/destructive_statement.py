@@ -70,6 +70,36 @@ def destructive_statement(sql: str) -> DestructiveStatement | None:
             name = _name(outer[2:], skipped=("IF", "EXISTS"))
             way = _DROPPED[words[1]].format(name=name)
             return DestructiveStatement(f"DROP {words[1]} takes {name} away", way)
+        case "CREATE" if words[1:4] == ["OR", "REPLACE", "TABLE"]:
+            name = _name(outer[4:], skipped=("IF", "NOT", "EXISTS"))
+            return DestructiveStatement(
+                f"CREATE OR REPLACE TABLE takes the rows of a table {name} away",
+                f"UNDROP TABLE {name} AS ..",
+            )
+        case "ALTER" if words[1:2] == ["TABLE"] and "DROP" in words:
+            return _dropped_part(outer)
+    return None
+
+
+def _dropped_part(tokens: Sequence[Token]) -> DestructiveStatement | None:
+    """What ALTER TABLE .. DROP takes away with its values or rows."""
+    table = _name(tokens[2:], skipped=("IF", "EXISTS"))
+    # The table's name is one token, or three; an action begins behind it and behind each comma.
+    start = 4 if len(tokens) > 3 and tokens[3].text == "." else 2
+    for i, token in enumerate(tokens):
+        if token.word != "DROP" or not (i == start + 1 or tokens[i - 1].text == ","):
+            continue
+        behind = tokens[i + 1 :]
+        words = [word.word for word in behind[:4]]
+        if words[:1] in (["CONSTRAINT"], ["INDEX"]):
+            continue
+        column = _name(behind, skipped=("COLUMN", "IF", "EXISTS"))
+        part = "PARTITION" if "PARTITION" in words else "COLUMN"
+        what = f"rows of {table}" if part == "PARTITION" else f"{column} of {table}"
+        return DestructiveStatement(
+            f"DROP {part} takes {what} away",
+            f"CREATE TABLE .. AS SELECT * FROM {table} AS OF {{now}}",
+        )
     return None
 
 

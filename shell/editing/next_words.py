@@ -2,7 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 
-from pykudu_sql.shell.editing.tokens import Token
+from pykudu_sql.shell.editing.tokens import Kind, Token
+
+ENCODINGS = (
+    "AUTO_ENCODING",
+    "BIT_SHUFFLE",
+    "DELTA",
+    "DICT_ENCODING",
+    "PLAIN_ENCODING",
+    "PREFIX_ENCODING",
+    "RLE",
+)
+COMPRESSIONS = ("DEFAULT_COMPRESSION", "NO_COMPRESSION", "LZ4", "SNAPPY", "ZLIB", "ZSTD")
+_NAME = "{name}"  # stands for any name
 
 # What comes behind the last words of a statement, the longest match first; the statement's own
 # first word stands before a colon where it matters.
@@ -17,6 +29,19 @@ _NEXT: Mapping[str, tuple[str, ...]] = {
     "ALTER: DROP RANGE": ("PARTITION",),
     "CREATE: PRIMARY": ("KEY",),
     "PARTITION VALUE": ("=",),
+    "ALTER: TABLE {name}": (
+        "ADD",
+        "ADD CONSTRAINT",
+        "ALTER COLUMN",
+        "DROP",
+        "DROP CONSTRAINT",
+        "RENAME TO",
+        "RENAME COLUMN",
+        "SET TBLPROPERTIES",
+    ),
+    "ALTER: ALTER COLUMN {name}": ("SET", "DROP"),
+    "ENCODING": ENCODINGS,
+    "COMPRESSION": COMPRESSIONS,
 }
 _BEHIND_BRACKETS: Mapping[str, tuple[str, ...]] = {
     "HASH": ("PARTITIONS",),
@@ -32,11 +57,12 @@ def next_words(past: Sequence[Token]) -> tuple[str, ...]:
         return ()
     if words[-1] == ")":
         return _BEHIND_BRACKETS.get(_before_brackets(words), ()) if "BY" in words else ()
+    named = [*words[:-1], _NAME] if past[-1].kind in (Kind.WORD, Kind.QUOTED) else words
     for count in range(_MOST_WORDS, 0, -1):
-        ending = " ".join(words[-count:])
-        for key in (f"{words[0]}: {ending}", ending):
-            if key in _NEXT and len(words) > count:
-                return _NEXT[key]
+        for ending in (" ".join(words[-count:]), " ".join(named[-count:])):
+            for key in (f"{words[0]}: {ending}", ending):
+                if key in _NEXT and len(words) > count:
+                    return _NEXT[key]
     return ()
 
 

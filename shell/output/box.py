@@ -1,12 +1,12 @@
 """A result drawn as a box that fits the terminal.
 
 Names, numbers and times are never cut: names are broken into lines, long texts too, whole columns
-are left out in the middle, and a result too long shows its first and last rows; `draw` says how
-much of each is shown, so the footer can. Types stand under the names, numbers on the right. A pure
-function of its input.
+are left out (`layout` says which), and a result too long shows its first and last rows; `draw` says
+how much of each is shown, so the footer can. Types stand under the names, numbers on the right. A
+pure function of its input.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -22,6 +22,8 @@ Row = Sequence[Any]
 # A text is not cut, and a name not broken, below this many columns.
 _NARROWEST = 8
 _READABLE = 18
+# Names as values (of columns, settings, encodings, UUIDs) are no text to be cut.
+_LONGEST_WORD = 36
 _WIDEST_TYPE = 16
 # A text of one cell takes at most so many lines, a plan so many.
 _CELL_LINES = 3
@@ -89,14 +91,21 @@ class _Column:
     nulls: frozenset[int]
     right: bool
     is_text: bool
+    is_constant: bool
 
     def need(self) -> Need:
         """Its width, and the width at which it can still be read."""
         cells = max(map(width, self.cells), default=0)
         natural = max(width(self.name), width(self.type), cells)
         name = min(max(longest_piece(self.name), _NARROWEST), _READABLE)
-        values = min(cells, _READABLE) if self.is_text else cells
-        return Need(natural, min(natural, max(name, min(width(self.type), _WIDEST_TYPE), values)))
+        least = max(name, min(width(self.type), _WIDEST_TYPE), self._least_values(cells))
+        return Need(natural, min(natural, least), self.is_constant)
+
+    def _least_values(self, widest: int) -> int:
+        if not self.is_text:
+            return widest
+        is_word = widest <= _LONGEST_WORD and not any(" " in cell for cell in self.cells)
+        return widest if is_word else min(widest, _READABLE)
 
 
 def draw(preview: Preview, look: ValueStyle, screen: Screen) -> tuple[Iterator[Line], int]:
@@ -148,6 +157,7 @@ def _columns(preview: Preview, look: ValueStyle) -> list[_Column]:
                 nulls,
                 is_number_type(sql_type),
                 is_text_type(sql_type),
+                preview.shown == preview.total > 1 and len(set(values)) == 1,
             )
         )
     return columns
@@ -182,13 +192,14 @@ def _cell(column: _Column, cell: str, columns: int, depth: int) -> list[str]:
 def _lines(
     preview: Preview, columns: Sequence[_Column], placement: Placement, depth: int
 ) -> Iterator[Line]:
-    widths, gap = placement.widths, placement.gap
-    shown = list(widths) if gap is None else [*widths[:gap], 1, *widths[gap:]]
+    widths, gaps = placement.widths, placement.gaps
+    shown = [w for i, own in enumerate(widths) for w in ([1, own] if i in gaps else [own])]
+    shown += [1] if len(widths) in gaps else []
     yield _rule("┌", "┬", "┐", shown)
     names = [wrap_name(column.name, w) for column, w in zip(columns, widths, strict=True)]
     types = [[elide(column.type, w)] for column, w in zip(columns, widths, strict=True)]
-    yield from _row(columns, widths, gap, _at_bottom(names), Role.NAME)
-    yield from _row(columns, widths, gap, types, Role.FRAME)
+    yield from _row(columns, widths, gaps, _at_bottom(names), Role.NAME)
+    yield from _row(columns, widths, gaps, types, Role.FRAME)
     yield _rule("├", "┼", "┤", shown)
     split = len(preview.head) if preview.shown < preview.total else -1
     number = 0
@@ -200,7 +211,7 @@ def _lines(
             for column, text, w in zip(columns, row, widths, strict=True)
         ]
         nulls = [number in column.nulls for column in columns]
-        yield from _row(columns, widths, gap, cells, Role.PLAIN, nulls)
+        yield from _row(columns, widths, gaps, cells, Role.PLAIN, nulls)
     if split >= 0 and not preview.tail:
         yield _dots(shown)
     yield _rule("└", "┴", "┘", shown)
@@ -214,7 +225,7 @@ def _at_bottom(cells: list[list[str]]) -> list[list[str]]:
 def _row(
     columns: Sequence[_Column],
     widths: Sequence[int],
-    gap: int | None,
+    gaps: Collection[int],
     cells: Sequence[Sequence[str]],
     role: Role,
     nulls: Sequence[bool] = (),
@@ -223,12 +234,12 @@ def _row(
     for texts in zip_longest(*cells, fillvalue=""):
         spans = [Span("│", Role.FRAME)]
         for i, (column, w, text) in enumerate(zip(columns, widths, texts, strict=True)):
-            if i == gap:
+            if i in gaps:
                 spans.append(Span(f" {ELLIPSIS} │", Role.FRAME))
             shown = Role.NULL if nulls and nulls[i] else role
             spans.append(Span(f" {pad(text, w, right=column.right)} ", shown))
             spans.append(Span("│", Role.FRAME))
-        if gap == len(columns):
+        if len(columns) in gaps:
             spans.append(Span(f" {ELLIPSIS} │", Role.FRAME))
         yield tuple(spans)
 

@@ -1,31 +1,45 @@
 """Which columns of a result are shown, and how wide: a pure function of what each would need.
 
 Names and values are kept. A column takes its least width only when all do not fit as they are; when
-they still do not, whole columns go, those in the middle first.
+they still do not, whole columns go: those that have one value all the way down, then those in the
+middle.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 BORDERS = 3  # "│ " before a cell and " " after it
 _GAP = BORDERS + 1  # the column in place of those left out
+_FEWEST_TELLING = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What one column needs. `natural`: columns to show all of it; `least`: to be readable."""
+    """What one column needs, and what it tells.
+
+    Attributes:
+        natural: columns to show all of it.
+        least: columns to be readable.
+        is_constant: whether all rows have the same value in it.
+    """
 
     natural: int
     least: int
+    is_constant: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Positions of the columns shown, the width of each, and where the others would stand."""
+    """Positions of the columns shown, the width of each, and where the others would stand.
+
+    `gaps`: numbers of the columns shown before which others are left out, and how many are shown if
+    some are behind the last.
+    """
 
     kept: tuple[int, ...]
     widths: tuple[int, ...]
-    gap: int | None
+    gaps: frozenset[int]
 
 
 def fits(needs: Sequence[Need], room: int | None) -> bool:
@@ -36,34 +50,52 @@ def fits(needs: Sequence[Need], room: int | None) -> bool:
 def place(needs: Sequence[Need], room: int | None) -> Placement:
     """Columns to show in so many columns of a terminal; None for no limit."""
     kept = _kept(needs, room)
-    gap = next((i for i, position in enumerate(kept) if i != position), None)
-    if gap is None and len(kept) < len(needs):
-        gap = len(kept)
+    gaps = _gaps(kept, len(needs))
     shown = [needs[position] for position in kept]
     if room is None:
-        return Placement(kept, tuple(need.natural for need in shown), gap)
-    inner = room - 1 - BORDERS * len(kept) - (_GAP if gap is not None else 0)
-    return Placement(kept, _widths(shown, max(inner, 1)), gap)
+        return Placement(kept, tuple(need.natural for need in shown), gaps)
+    inner = room - 1 - BORDERS * len(kept) - _GAP * len(gaps)
+    return Placement(kept, _widths(shown, max(inner, 1)), gaps)
+
+
+def _gaps(kept: Sequence[int], count: int) -> frozenset[int]:
+    neighbours = pairwise([-1, *kept, count])
+    return frozenset(i for i, (before, behind) in enumerate(neighbours) if behind > before + 1)
 
 
 def _kept(needs: Sequence[Need], room: int | None) -> tuple[int, ...]:
     everything = tuple(range(len(needs)))
     if room is None or fits(needs, room):
         return everything
-    rest = room - 1 - _GAP
-    left, right = 0, len(needs)
+
+    def fitting(positions: Sequence[int]) -> bool:
+        used = sum(needs[position].least + BORDERS for position in positions)
+        return used + _GAP * len(_gaps(positions, len(needs))) < room
+
+    rest = list(everything)
+    constant = [position for position in everything[1:] if needs[position].is_constant]
+    # Where hardly a column differs, none tells more than another.
+    while constant and len(everything) - len(constant) >= _FEWEST_TELLING:
+        rest.remove(constant.pop())
+        if fitting(rest):
+            return tuple(rest)
+    return _ends(rest, fitting)
+
+
+def _ends(positions: Sequence[int], fitting: Callable[[Sequence[int]], bool]) -> tuple[int, ...]:
+    """As many as fit of the first and of the last."""
+    left, right = 0, len(positions)
     open_ends = {"left", "right"}
     while open_ends and left < right:
         # The left end is filled first: key columns stand there.
-        end = "left" if left <= len(needs) - right else "right"
+        end = "left" if left <= len(positions) - right else "right"
         end = end if end in open_ends else next(iter(open_ends))
-        needed = needs[left if end == "left" else right - 1].least + BORDERS
-        if needed > rest:
+        wider = (left + 1, right) if end == "left" else (left, right - 1)
+        if fitting([*positions[: wider[0]], *positions[wider[1] :]]):
+            left, right = wider
+        else:
             open_ends.remove(end)
-            continue
-        rest -= needed
-        left, right = (left + 1, right) if end == "left" else (left, right - 1)
-    return everything[:left] + everything[right:] or everything[:1]
+    return tuple([*positions[:left], *positions[right:]] or positions[:1])
 
 
 def _widths(needs: Sequence[Need], inner: int) -> tuple[int, ...]:

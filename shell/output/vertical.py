@@ -17,14 +17,14 @@ _LEAST = 20  # columns for values, however long the names are
 def draw_vertical(preview: Preview, look: ValueStyle, screen: Screen) -> Iterator[Line]:
     """Lines of all rows, a heading before each."""
     names = [escape(name) for name in preview.names]
-    column = max(map(width, names), default=0)
+    column = max([*map(width, names), len(_heading(preview.total)) - 1])
     room = None if screen.columns is None else max(_LEAST, screen.columns - column - 3)
     text_of = to_shown if look.separators else to_text
     first_of_tail = preview.total - len(preview.tail)
     for i, row in enumerate(preview.rows):
         number = i if i < len(preview.head) else first_of_tail + i - len(preview.head)
-        heading = f"─[ {number + 1:,} ]"
-        yield (Span(heading + "─" * max(0, column + 2 - len(heading)) + "┬─", Role.FRAME),)
+        heading = _heading(number + 1)
+        yield (Span(heading + "─" * max(0, column + 1 - len(heading)) + "┬─", Role.FRAME),)
         for name, value in zip(names, row, strict=True):
             text = escape(look.null if value is None else text_of(value))
             lines = [text] if room is None else wrap_text(text, room, len(text) + 1)
@@ -36,3 +36,7 @@ def draw_vertical(preview: Preview, look: ValueStyle, screen: Screen) -> Iterato
                     Span(" │ ", Role.FRAME),
                     Span(line, role),
                 )
+
+
+def _heading(number: int) -> str:
+    return f"─[ {number:,} ]"

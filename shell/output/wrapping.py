@@ -1,10 +1,13 @@
-"""Escaped texts broken into lines of a width: names behind `_` and their like, texts at blanks."""
+"""Texts broken into lines of a width: names behind `_` and their like, others at blanks."""
 
 import re
+from collections.abc import Iterator
 
-from pykudu_sql.shell.output.display import elide, take, width
+from pykudu_sql.shell.output.display import elide, escape, pad, take, width
+from pykudu_sql.shell.output.spans import Line, Role, Span, text_of
 
 _NAME_ENDS = "_ .,("  # behind these a name may be broken: `customer_`, `full_`, `name`
+_WORD = re.compile(r"[^ ]* +|[^ ]+")
 _NAME_PIECE = re.compile(rf"[^{_NAME_ENDS}]*[{_NAME_ENDS}]+|[^{_NAME_ENDS}]+")
 
 
@@ -42,3 +45,37 @@ def wrap_text(text: str, columns: int, lines: int) -> list[str]:
         wrapped.append(text[:cut].rstrip(" ") or text[:cut])
         text = indent + text[cut:].lstrip(" ")
     return [*wrapped, elide(text, columns)]
+
+
+def wrap_line(line: Line, columns: int | None, indent: int = 4) -> list[Line]:
+    """A line in lines of at most so many columns, all but the first indented; None: as it is."""
+    if columns is None or width(escape(text_of(line))) <= columns:
+        return [line]
+    lines, current, used, begins = list[Line](), list[Span](), 0, 0
+    for word in _words(line, max(columns - indent, 1)):
+        if used > begins and used + width(word.text.rstrip(" ")) > columns:
+            lines.append((*current[:-1], Span(current[-1].text.rstrip(" "), current[-1].role)))
+            current, used, begins = [Span(" " * indent)], indent, indent
+        current.append(word)
+        used += width(word.text)
+    return [*lines, tuple(current)]
+
+
+def _words(line: Line, longest: int) -> Iterator[Span]:
+    """Words with the blanks behind them, in pieces where they are too long."""
+    for text, role in line:
+        for word in _WORD.findall(escape(text)):
+            while width(word.rstrip(" ")) > longest:
+                piece = take(word, longest) or word[0]
+                yield Span(piece, role)
+                word = word[len(piece) :]
+            yield Span(word, role)
+
+
+def wrap_entry(entry: str, text: str, column: int, columns: int | None) -> list[Line]:
+    """An entry of a list and, from a column on, the text about it, below it if it is too long."""
+    name = Span(pad(entry, column) if width(entry) <= column else entry, Role.NAME)
+    explanation = (Span(" " * (column + 2)), Span(text))
+    if width(entry) <= column:
+        return wrap_line((name, Span("  "), Span(text)), columns, column + 2)
+    return [(name,), *wrap_line(explanation, columns, column + 2)]

@@ -33,4 +33,4 @@ def test_help_shows_commands_and_pages(capsys: pytest.CaptureFixture[str]) -> No
     shown = capsys.readouterr().out
     assert shown.startswith(".describe [TABLE]") and "SHOW and DESCRIBE" in shown
     assert main(["-c", ".help frobnicate"]) == 1
-    assert "no command 'frobnicate'" in capsys.readouterr().err
+    assert "no command and no statement 'frobnicate'" in capsys.readouterr().err

@@ -76,7 +76,9 @@ def test_sizes_of_columns_are_those_on_disk(
 
 
 def test_functions_are_listed_by_pattern(capsys: pytest.CaptureFixture[str]) -> None:
-    assert shown(capsys, "--csv", "-c", ".functions date_ad*") == "name\ndate_add\n"
+    assert shown(capsys, "--csv", "-c", ".functions date_ad*") == (
+        'name,call\ndate_add,"date_add(date, interval)"\n'
+    )
 
 
 def test_a_table_that_is_not_there_is_an_error_with_the_usual_hint(

@@ -8,9 +8,13 @@ from prompt_toolkit.document import Document
 
 from pykudu_sql.shell.commands import registry
 from pykudu_sql.shell.completer import ShellCompleter, is_fuzzy_match
-from pykudu_sql.shell.editing.completion import Completion, Suggest, complete
+from pykudu_sql.shell.editing.command_arguments import COMMAND_ARGUMENTS, Suggest
+from pykudu_sql.shell.editing.completion import Completion, complete
+from pykudu_sql.shell.editing.next_words import COMPRESSIONS, ENCODINGS
 from pykudu_sql.shell.session import ShellSession
 from pykudu_sql.shell.settings import Settings
+from pykudu_sql.storage.cfile.encoding.type_encodings import BY_NAME
+from pykudu_sql.storage.common.types.types import AUTO_ENCODING, Compression
 
 S = Suggest
 EXPRESSION = (S.COLUMNS, S.FUNCTIONS, S.KEYWORDS)
@@ -88,6 +92,16 @@ def at_mark(text: str) -> Completion:
         ("restore table t to snapshot b|", (S.SNAPSHOTS,), "b"),
         (".asof |", (S.SNAPSHOTS,), ""),
         (".log |", (S.TABLES,), ""),
+        (".import |", (S.FILES,), ""),
+        (".import a.csv t|", (S.TABLES,), "t"),
+        (".export t |", (S.FILES,), ""),
+        (".diff t since b|", (S.SNAPSHOTS,), "b"),
+        (".run |", (S.SAVED,), ""),
+        (".help create t|", (S.COMMANDS, S.STATEMENTS), "create t"),
+        ("drop view if exists |", (S.TABLES,), ""),
+        ("create view |", (S.KEYWORDS,), ""),
+        ("use |", (S.DATABASES,), ""),
+        ("drop database if exists |", (S.DATABASES,), ""),
         # Literals and comments are the user's own.
         ("select 'ab|", (), ""),
         ("select 'a|b'", (), ""),
@@ -125,6 +139,11 @@ def test_kinds_at_the_cursor(text: str, kinds: tuple[Suggest, ...], prefix: str)
         ("select unknown.| from a", ("unknown",)),
         ("update t set |", ("t",)),
         ("insert into t (|", ("t",)),
+        ("with x as (select a from t) select | from x", ("x",)),
+        ("with x as (select | from t) select * from x", ("t",)),
+        ("select * from a where i in (select | from b) and x", ("a", "b")),
+        ("select | from (select z from b) d join c", ("c",)),
+        ("select | from (a join b on 1 = 1)", ("b",)),
         ("alter table t drop column |", ("t",)),
         ("select | from a; select 1 from b", ("a",)),
         ("select 1 from a; select | from b", ("b",)),
@@ -172,6 +191,7 @@ def test_columns_of_a_table_with_a_schema_are_found_by_its_alias_and_its_name() 
         ("select | from (select distinct a from t) as x", ("a",)),
         ("with x as (select 1 as one), y as (select 2 as two) select y.| from x, y", ("two",)),
         ("select | from t", ()),
+        ("with x as (select a as one from t) select |", ("one",)),
     ],
 )  # fmt: skip
 def test_columns_of_named_subqueries_are_suggested(text: str, columns: tuple[str, ...]) -> None:
@@ -208,8 +228,29 @@ def test_every_function_setting_value_and_snapshot_is_offered() -> None:
     assert offered("SELECT mthsbtw")[0] == "months_between"
     assert offered("SET engine = 's") == ["'spark'"]
     assert offered("SET read_only = ") == ["true", "false"]
+    assert offered("SELECT date_trunc") == []
+    assert offered("ALTER TABLE t ")[:2] == ["ADD", "ADD CONSTRAINT"]
+    assert offered("ALTER TABLE t ALTER COLUMN c ") == ["SET", "DROP"]
+    assert "DICT_ENCODING" in offered("CREATE TABLE t (a STRING ENCODING ")
+    assert offered("USE ") == ['"default"']
+    session.connection.execute("CREATE TABLE t (customer_id INT PRIMARY KEY)")
+    assert offered("SELECT 1 FROM t WHERE cid")[0] == "customer_id"
     assert offered("SELECT * FROM t AS OF SNAPSHOT bef") == ["before_all"]
     assert (
         offered("WITH x AS (SELECT 1 AS total_cost) SELECT * FROM x WHERE tot")[0] == "total_cost"
     )
     session.close()
+
+
+def test_encodings_and_compressions_are_those_that_there_are() -> None:
+    assert set(ENCODINGS) == {*map(str, BY_NAME.values()), AUTO_ENCODING}
+    assert list(COMPRESSIONS) == [str(compression) for compression in Compression]
+
+
+def test_every_command_that_takes_a_file_a_table_or_a_switch_completes_it() -> None:
+    kinds = {"FILE": Suggest.FILES, "TABLE": Suggest.TABLES, "[on|off]": Suggest.SWITCHES}
+    for command in registry.COMMANDS:
+        for place, word in enumerate(command.arguments.split()):
+            if (kind := kinds.get(word.strip("[]") if "on|" not in word else word)) is not None:
+                offered = COMMAND_ARGUMENTS[command.names[0]]
+                assert kind in offered[min(place, len(offered) - 1)], command.usage

@@ -19,6 +19,12 @@ from tests.shell.terminal import CTRL_C, Terminal, prompts, times
         ("TRUNCATE TABLE t", "TRUNCATE removes all rows of t", "RESTORE TABLE t TO 7"),
         ("DROP TABLE IF EXISTS t", "DROP TABLE takes t away", "UNDROP TABLE t"),
         ("DROP VIEW v", "DROP VIEW takes v away", ""),
+        ("CREATE OR REPLACE TABLE t AS SELECT 1",
+         "CREATE OR REPLACE TABLE takes the rows of a table t away", "UNDROP TABLE t AS .."),
+        ("ALTER TABLE d.t ADD COLUMN b INT, DROP COLUMN IF EXISTS a",
+         "DROP COLUMN takes a of d.t away", "CREATE TABLE .. AS SELECT * FROM d.t AS OF 7"),
+        ("ALTER TABLE t DROP RANGE PARTITION VALUES < 10",
+         "DROP PARTITION takes rows of t away", "CREATE TABLE .. AS SELECT * FROM t AS OF 7"),
     ],
 )  # fmt: skip
 def test_what_takes_much_away_is_asked_about(sql: str, effect: str, undo: str) -> None:
@@ -36,6 +42,8 @@ def test_what_takes_much_away_is_asked_about(sql: str, effect: str, undo: str) -
         "EXPLAIN DELETE FROM t", "INSERT INTO t VALUES (1) ON CONFLICT DO UPDATE SET a = 1",
         "WITH x AS (SELECT 1) INSERT INTO t SELECT * FROM x ON CONFLICT DO UPDATE SET a = 1",
         "WITH x AS (SELECT 1) DELETE FROM t WHERE a IN (SELECT * FROM x)",
+        "ALTER TABLE t ALTER COLUMN a DROP DEFAULT", "ALTER TABLE t DROP CONSTRAINT c",
+        "CREATE OR REPLACE VIEW v AS SELECT 1", "ALTER TABLE",
         "SELECT 'DROP TABLE t'", "ALTER TABLE t ADD COLUMN b INT", "/* DELETE FROM t */ SELECT 1",
     ],
 )  # fmt: skip

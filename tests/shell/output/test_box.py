@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pykudu_sql.shell.output.box import Preview, Screen, ValueStyle, draw, footer
-from pykudu_sql.shell.output.display import width
+from pykudu_sql.shell.output.display import escape, width
 from pykudu_sql.shell.output.layout import Need, place
-from pykudu_sql.shell.output.spans import Role, text_of
+from pykudu_sql.shell.output.spans import Role, Span, text_of
 from pykudu_sql.shell.output.vertical import draw_vertical
-from pykudu_sql.shell.output.wrapping import wrap_name
+from pykudu_sql.shell.output.wrapping import wrap_line, wrap_name
 
 
 def box(
@@ -184,7 +184,7 @@ def test_a_line_for_each_value_leaves_nothing_out(columns: int) -> None:
     text = "the quick brown fox jumps over the lazy dog " * 3
     preview = Preview(("id", "text"), ("INT", "STRING"), [(7, text), (8, None)], (), 2)
     lines = [text_of(line) for line in draw_vertical(preview, ValueStyle(), Screen(columns))]
-    assert lines[0].startswith("─[ 1 ]")
+    assert lines[0].startswith("─[ 1 ]") and lines[0].index("┬") == lines[1].index("│")
     values = " ".join(line.partition(" │ ")[2].strip() for line in lines if " │ " in line)
     assert values.split() == ["7", *text.split(), "8", "NULL"]
 
@@ -198,11 +198,40 @@ def test_columns_shown_stand_at_both_ends_and_fit(needs: list[Need], room: int) 
     placed = place(needs, room)
     hidden = [i for i in range(len(needs)) if i not in placed.kept]
     assert hidden == list(range(hidden[0], hidden[-1] + 1)) if hidden else True
-    assert (placed.gap is None) == (not hidden)
+    assert len(placed.gaps) == bool(hidden)
     if len(placed.kept) > 1:
         shown = zip(placed.widths, (needs[i] for i in placed.kept), strict=True)
         assert all(need.least <= w <= need.natural for w, need in shown)
         assert sum(placed.widths) + 3 * len(placed.kept) + 4 * bool(hidden) < room
+
+
+@given(
+    st.lists(
+        st.builds(Need, st.integers(1, 60), st.integers(1, 60), st.booleans()),
+        min_size=1,
+        max_size=12,
+    ),
+    st.integers(10, 200),
+)
+def test_columns_of_one_value_go_before_those_that_tell_rows_apart(
+    needs: list[Need], room: int
+) -> None:
+    needs = [Need(max(n.natural, n.least), n.least, n.is_constant) for n in needs]
+    placed = place(needs, room)
+    hidden = [i for i in range(len(needs)) if i not in placed.kept]
+    if len(placed.kept) > 1:
+        used = sum(placed.widths) + 3 * len(placed.kept) + 4 * len(placed.gaps)
+        assert used < room
+        varied = [i for i in range(len(needs)) if not needs[i].is_constant]
+        if len(varied) >= 2 and set(varied) & set(hidden):
+            assert all(needs[i].is_constant is False or i == 0 for i in placed.kept)
+
+
+def test_a_column_of_one_value_is_left_out_first_and_names_in_cells_are_whole() -> None:
+    rows = [(i, "one", 1.5, f"a_name_of_{i}_without_a_blank", f"text {i} " * 9) for i in (1, 2)]
+    drawn = box("id x y name note", "INT STRING DOUBLE STRING STRING", rows, max_width=65)
+    assert "│ … │ a_name_of_2_without_a_blank │ text 2" in drawn
+    assert "│ id │ … │" in drawn.replace("  ", " ") and "5 columns (3 shown)" in drawn
 
 
 @given(st.text(st.sampled_from("ab_ .東\u0301"), max_size=40), st.integers(2, 12))
@@ -210,6 +239,16 @@ def test_a_name_in_lines_is_the_name(name: str, columns: int) -> None:
     lines = wrap_name(name, columns)
     assert "".join(lines) == name
     assert max(map(width, lines)) <= columns
+
+
+@given(st.lists(st.text(st.sampled_from("ab 東\n"), max_size=20), max_size=5), st.integers(8, 40))
+def test_a_line_broken_at_blanks_fits_and_keeps_its_words(texts: list[str], columns: int) -> None:
+    line = tuple(Span(text, Role.NEW) for text in texts)
+    parts = wrap_line(line, columns)
+    assert all(width(text_of(part).rstrip()) <= columns for part in parts)
+    assert "".join(map(text_of, parts)).replace(" ", "") == (
+        text_of(line) if parts == [line] else escape(text_of(line))
+    ).replace(" ", "")
 
 
 @given(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.shell.terminal import Terminal
+from tests.shell.terminal import Terminal, times
 
 
 @pytest.fixture
@@ -70,3 +70,43 @@ def test_no_colour_is_shown_where_none_is_wanted(tmp_path: Path, environ: dict[s
 def test_data_brings_no_colour_of_its_own(small: Terminal) -> None:
     small.line("SELECT concat(chr(27), '[31mred') AS v;")
     assert small.colour_of("\\x1b[31mred") == "default"
+
+
+def test_the_rows_of_the_past_and_of_the_catalog_fit_a_small_screen(small: Terminal) -> None:
+    """One session: what differs stays on the screen, what is all the same goes first."""
+    small.line(
+        "CREATE TABLE t (id BIGINT PRIMARY KEY, address STRING, note STRING, price DECIMAL(9,2)) "
+        "PARTITION BY RANGE (id) (PARTITION VALUES < 5000, PARTITION 5000 <= VALUES);"
+        "CREATE SNAPSHOT before; INSERT INTO t VALUES (1, repeat('street ', 9), 'same', 10);"
+        "UPDATE t SET price = 15 WHERE id = 1; UPDATE t SET price = 20 WHERE id = 1;"
+    )
+    small.wait(times(2, "Updated 1 row"))
+    small.line("DESCRIBE t;")
+    shown = small.answer("4 rows, 11 columns")
+    assert "primary_" in shown and "nullable" in shown and "block_size" not in shown
+    small.line(".log t 1")
+    shown = small.answer("3 rows, 6 columns")
+    assert re.search(r" 10\.00 │\n.* 15\.00 │\n.* 20\.00 │\n", shown)
+    small.line(".diff t since before")
+    shown = small.answer("1 added")
+    assert "\n    street" in shown and "price 20.00" in shown
+    small.line(".layout t")
+    shown = small.answer("░ in memory")
+    assert "\n    " in shown  # the heading of a tablet goes on at a word
+    small.line(".asof before")
+    small.wait("my.db[as of ")
+    small.line(".asof off")
+    small.wait(lambda shown: shown.endswith("my.db>"))
+    small.line("ALTER TABLE t DROP COLUMN note;")
+    small.wait("DROP COLUMN takes note of t away.")
+    small.line("n")
+    small.answer("Nothing was run.")
+    small.line(".functions date_tr*")
+    small.answer("date_trunc(part, timestamp)")
+
+
+def test_the_list_of_commands_is_broken_at_words(small: Terminal) -> None:
+    small.line(".help")
+    small.answer("Everything else is SQL")
+    listed = re.sub(r"\x1b\[[0-9;]*m", "", small.raw()).replace("\r", "")
+    assert "\n                              such as select  (also \\?, \\h)\n" in listed
