@@ -16,6 +16,7 @@ from pykudu_sql.planner.ddl.column_definitions import (
 )
 from pykudu_sql.planner.ddl.ddl_constants import default_cell
 from pykudu_sql.planner.ddl.partitioning import range_partition
+from pykudu_sql.planner.ddl.view_columns import views_with_new_types
 from pykudu_sql.planner.ddl_grammar.alter_syntax import (
     AddCheckSyntax,
     AddColumnsSyntax,
@@ -53,7 +54,7 @@ from pykudu_sql.storage.catalog.alter import (
     apply_steps,
 )
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.catalog.namespace import database_of
+from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
 from pykudu_sql.storage.common.partition.range_bound import range_text
 from pykudu_sql.storage.common.types.schema import (
@@ -91,7 +92,10 @@ def plan_alter_table(node: AlterTableSyntax, context: PlanContext) -> AlterTable
             if error.span is None:
                 error.span = SourceSpan(start, len(str(syntax)))
             raise
-    return AlterTable(table, tuple(steps), str(node), tuple(notes))
+    views: tuple[tuple[ViewInfo, ViewInfo], ...] = ()
+    if context.catalog.views and any(isinstance(step, SetType) for step in steps):
+        views = tuple(views_with_new_types(table, changed, context))
+    return AlterTable(table, tuple(steps), str(node), tuple(notes), views)
 
 
 def _notes(syntax: AlterStepSyntax, table: TableInfo, context: PlanContext) -> Iterator[str]:

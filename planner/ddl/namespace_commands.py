@@ -9,12 +9,11 @@ from dataclasses import replace
 
 from pykudu_sql.planner.bind.named_table import named_table
 from pykudu_sql.planner.bind.names import undefined_column
+from pykudu_sql.planner.ddl.view_columns import planned_columns
 from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.lexer import TokenKind
-from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.plan.namespace_plans import (
     CommentOn,
     CreateDatabase,
@@ -28,7 +27,6 @@ from pykudu_sql.storage.catalog.catalog import CREATE_DATABASE, TableInfo
 from pykudu_sql.storage.catalog.namespace import (
     DEFAULT_DATABASE,
     DatabaseInfo,
-    ViewColumn,
     ViewInfo,
     database_of,
     new_id,
@@ -36,7 +34,6 @@ from pykudu_sql.storage.catalog.namespace import (
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
 from pykudu_sql.storage.errors import (
     InvalidSchemaError,
-    NotSupportedError,
     ProgrammingError,
     SourceSpan,
     UndefinedTableError,
@@ -205,7 +202,7 @@ def _defined(
     """A view with the query that comes next and the columns listed for it."""
     tokens.expect("AS")
     name, source = view.name, tokens.rest
-    columns = _planned(source, name, context)
+    columns = planned_columns(source, name, context)
     if listed and len(listed) != len(columns):
         raise InvalidSchemaError(
             f"view '{name}' names {len(listed)} columns, its query has {len(columns)}", span=span
@@ -233,34 +230,6 @@ def _columns(tokens: TokenStream) -> tuple[tuple[str, str], ...]:
             break
     tokens.expect_symbol(")")
     return tuple(columns)
-
-
-def _planned(source: SourceText, name: str, context: PlanContext) -> tuple[ViewColumn, ...]:
-    """The columns of a view's query, which is planned for that."""
-    from pykudu_sql.planner.bind.binder import bind
-    from pykudu_sql.planner.query.query import parse_rows, plan_rows
-    from pykudu_sql.planner.query.result_types import result_columns
-
-    span = SourceSpan(source.start)
-    context = replace(context, bound_parameters=None)  # the view keeps the text
-    query = plan_rows(source, context)
-    if query.parameters:
-        raise NotSupportedError("a view cannot have parameters", span=span)
-    bound = bind(parse_rows(source), context)
-    if name in bound.views:
-        raise ProgrammingError(f"view '{name}' would read itself", span=span)
-    for reference in bound.references:
-        if isinstance(reference.table, FrameTable):
-            frame = reference.table.name
-            raise NotSupportedError(
-                f"a view cannot read '{frame}', a frame that only this program has",
-                hint=f"make a table of it first: CREATE TABLE .. AS SELECT * FROM {frame}",
-                span=span,
-            )
-    return tuple(
-        ViewColumn(shown.lower(), shown.lower(), str(column.type))
-        for shown, column in zip(query.names, result_columns(query, context), strict=True)
-    )
 
 
 def drop_view(tokens: TokenStream, context: PlanContext) -> Plan:

@@ -135,13 +135,15 @@ class AlterTable(Command):
     """All steps of one statement that changes a table, atomic, and how it is written.
 
     There are no steps when IF [NOT] EXISTS left none. `notes`: things worth telling the user, such
-    as a partition that overlaps one that was not added.
+    as a partition that overlaps one that was not added; `views`: those whose columns have other
+    types then, as they are and as they are to be.
     """
 
     table: TableInfo
     steps: tuple[AlterStep, ...]
     statement: str
     notes: tuple[str, ...] = ()
+    views: tuple[tuple[ViewInfo, ViewInfo], ...] = ()
 
     @property
     def headline(self) -> str:

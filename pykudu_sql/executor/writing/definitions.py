@@ -125,9 +125,12 @@ def drop_table(state: SessionState, plan: DropTable) -> Outcome:
 
 
 def alter_table(state: SessionState, plan: AlterTable) -> Outcome:
-    """ALTER TABLE, all steps or none."""
+    """ALTER TABLE, all steps or none; then what is told of the views that read the table."""
     if plan.steps:
         state.store.alter_table(plan.table.name, plan.steps)
+    for planned, changed in plan.views:
+        if state.store.catalog.views.get(planned.name) == planned:
+            state.store.definitions.put_object(changed)
     return _done(" ".join(("Table has been altered.", *plan.notes)))
 
 
