@@ -89,7 +89,7 @@ def test_the_rows_of_the_past_and_of_the_catalog_fit_a_small_screen(small: Termi
     assert re.search(r" 10\.00 │\n.* 15\.00 │\n.* 20\.00 │\n", shown)
     small.line(".diff t since before")
     shown = small.answer("1 added")
-    assert "\n    street" in shown and "price 20.00" in shown
+    assert "\n    note same, price 20.00\n" in shown
     small.line(".layout t")
     shown = small.answer("░ in memory")
     assert "\n    " in shown  # the heading of a tablet goes on at a word
