@@ -3,12 +3,17 @@
 What is awaited runs there whole: a task that is cancelled interrupts its statement, and goes on
 when the thread is free again, so that the connection can be used at once. A commit that has begun
 comes to its end.
+
+A child made by fork does not have the thread. There a call runs where it is awaited: what belongs
+to the parent refuses it, and closing does nothing.
 """
 
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
+
+from pykudu_sql.storage.fs.process import current_process
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -21,6 +26,7 @@ class Worker:
         """Start no thread yet."""
         self._pool = ThreadPoolExecutor(1, "pykudu_sql.aio")
         self._interrupt: Callable[[], None] | None = None
+        self._process = current_process()
 
     def interrupts_by(self, interrupt: Callable[[], None]) -> None:
         """Say how a running call is ended when the task that waits for it is cancelled."""
@@ -31,6 +37,8 @@ class Worker:
 
         Raises CancelledError: the task was cancelled; the call has ended, or never began.
         """
+        if not self._process.is_current:
+            return call(*args, **kwargs)
         submitted = self._pool.submit(call, *args, **kwargs)
         waiting = asyncio.wrap_future(submitted)
         try:

@@ -6,6 +6,7 @@ Each ends with code 0 if what it says of itself holds. Children end as programs 
 unless a pool ends them; one that hangs is killed by its alarm, which its parent sees.
 """
 
+import asyncio
 import concurrent.futures
 import gc
 import multiprocessing
@@ -16,13 +17,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import duckdb
 
 import pykudu_sql
+from pykudu_sql import aio
 
 HANGS_AFTER_SECONDS = 60
 ROWS = 5000
@@ -163,6 +165,46 @@ def inherited(path: str) -> None:
     for one in (connection, reader, memory):
         one.close()
     check(path)
+
+
+def asynchronous(path: str) -> None:
+    """A child does not wait for the thread of an asynchronous connection: it has none."""
+    new_database(path, maintenance=False).close()
+
+    async def opened() -> tuple[aio.AsyncConnection, aio.AsyncCursor]:
+        connection = await aio.connect(path, maintenance=False)
+        await connection.execute("INSERT INTO t VALUES (-1, 'not committed')")
+        cursor = await connection.execute("SELECT k FROM t ORDER BY k")
+        await cursor.fetchmany(10)
+        return connection, cursor
+
+    async def rest(cursor: aio.AsyncCursor) -> int:
+        return len(await cursor.fetchall())
+
+    async def first(reader: AsyncIterator[object]) -> object:
+        return await anext(reader)
+
+    connection, cursor = asyncio.run(opened())
+
+    def child() -> None:
+        for use in (
+            cursor.fetchone, cursor.fetchall, cursor.arrow, connection.commit, connection.rollback,
+            connection.list_tables, lambda: connection.execute("SELECT 1"),
+            lambda: connection.set_autocommit(True), lambda: first(cursor.fetch_record_batches()),
+        ):  # fmt: skip
+            refused(lambda use=use: asyncio.run(use()))
+        asyncio.run(cursor.close())
+        asyncio.run(connection.close())
+        with pykudu_sql.connect(path, read_only=True) as own:
+            assert count(own) == (ROWS,)
+
+    end_of(fork(child))
+    assert asyncio.run(rest(cursor)) == ROWS + 1 - 10
+    asyncio.run(connection.commit())
+    asyncio.run(connection.close())
+    check(path)
+    with pykudu_sql.connect(path) as later:
+        assert count(later) == (ROWS + 1,)
 
 
 def forgotten(path: str) -> None:
@@ -413,7 +455,7 @@ def killed(path: str) -> None:
 STORIES = {
     story.__name__: story
     for story in (
-        inherited, forgotten, mid_query, own_connection, locks, pool_fork, pool_spawn,
+        inherited, asynchronous, forgotten, mid_query, own_connection, locks, pool_fork, pool_spawn,
         pool_forkserver, pre_fork, killed,
     )
 }  # fmt: skip
