@@ -195,8 +195,38 @@ def _values(node: exp.Expr, _place: SpanOf) -> None:
         if length != lengths[0]:
             raise SyntaxError(
                 f"a row of VALUES has {length} values where the first has {lengths[0]}",
-                span=next(filter(None, map(node_span, all_nodes(row))), None),
+                span=_span_within(row),
             )
+
+
+def _map(node: exp.Expr, _place: SpanOf) -> None:
+    """`MAP {..}` holds entries; the parser lets anything stand between its braces."""
+    braces: exp.Expr = node.this
+    while isinstance(braces, exp.Bracket):  # `MAP {k: v}[k]` is read as of `{k: v}[k]`
+        braces = braces.this
+    for entry in braces.expressions if isinstance(braces, exp.Struct) else ():
+        if not isinstance(entry, exp.PropertyEQ):
+            raise SyntaxError(
+                "an entry of MAP {..} is a key, a colon and a value",
+                hint="MAP {'a': 1, 'b': 2}",
+                span=_span_within(entry),
+            )
+
+
+def _list(node: exp.Expr, _place: SpanOf) -> None:
+    """A list comprehension is a whole list; the parser lets elements stand beside it."""
+    elements = node.expressions
+    if len(elements) > 1 and any(isinstance(each, exp.Comprehension) for each in elements):
+        raise SyntaxError(
+            "a list comprehension has no other elements beside it",
+            hint="list_concat([x FOR x IN l], [1]) joins two lists",
+            span=_span_within(node),
+        )
+
+
+def _span_within(node: exp.Expr) -> SourceSpan | None:
+    """The place of the first part of an expression that has one."""
+    return next(filter(None, map(node_span, all_nodes(node))), None)
 
 
 def _prefix(node: exp.Expr, _place: SpanOf) -> None:
@@ -245,6 +275,7 @@ def _table(node: exp.Expr, span_of: SpanOf) -> None:
 
 NORMALIZERS: Mapping[type[exp.Expr], Callable[[exp.Expr, SpanOf], None]] = {
     exp.Anonymous: _function_name,
+    exp.Array: _list,
     exp.BitwiseNot: _prefix,
     exp.Bracket: _subscript,
     exp.Cast: _cast,
@@ -260,6 +291,7 @@ NORMALIZERS: Mapping[type[exp.Expr], Callable[[exp.Expr, SpanOf], None]] = {
     exp.Neg: _prefix,
     exp.Operator: _operator,
     exp.Table: _table,
+    exp.ToMap: _map,
     exp.Values: _values,
     exp.With: _with,
     **dict.fromkeys(OF_UNITS, _interval_unit),

@@ -41,6 +41,8 @@ def normalized(sql: str) -> str:
         ("round(x => 1)", 'ROUND("x" => 1)'),
         ("time_bucket(d, x, '2020-01-01')", "TIME_BUCKET(d, x, CAST('2020-01-01' AS TIMESTAMP))"),
         ("x like 'a' escape ''", "x LIKE 'a' ESCAPE ''"),
+        ("map {'a': 1}['a']", "MAP {'a': 1}['a']"),
+        ("[x for x in y]", "[x FOR x IN y]"),
     ],
 )
 def test_a_word_is_spelt_as_its_list_has_it(written: str, normal: str) -> None:
@@ -64,6 +66,10 @@ def test_a_word_is_spelt_as_its_list_has_it(written: str, normal: str) -> None:
         ("* from (with w as (select 1), W as (table t) table w)", "42712", "WITH .* 'W'", "W as"),
         ("x like 'a' escape '!?'", "22019", "'!?' cannot escape", "!?"),
         ("x operator(s.+) y", "0A000", r"OPERATOR\(...\) is not supported", "operator"),
+        ("map {'k', 1}", "42601", "a key, a colon and a value", "'k'"),
+        ("map {'k': 1, 2}['k']", "42601", "a key, a colon and a value", "2"),
+        ("[1, x for x in range(3)]", "42601", "no other elements beside it", "1, x"),
+        ("[x for x in range(3), 1]", "42601", "no other elements beside it", "x for"),
         ("* from ?", "42601", "a parameter cannot be a table", "?"),
     ],
 )
