@@ -29,6 +29,7 @@ from pykudu_sql.engine.operators import Operator, operators_of
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.engine.sized_stream import registered
 from pykudu_sql.engine.value_guard import BATCH_ROWS, are_large, with_batch_check
+from pykudu_sql.engine.vector_batches import vector_bytes
 from pykudu_sql.storage.common.progress import Counter
 from pykudu_sql.storage.common.types.type_names import shown_type
 from pykudu_sql.storage.errors import Error, InterfaceError
@@ -94,7 +95,7 @@ class DuckDBEngine:
         with self._lock:
             cursor, working = self._take()
             with self._failing(working), self._interruptible(cursor):
-                _register(cursor, relations)
+                self._register(cursor, relations)
                 relation = self._bind(cursor, sql, parameters)
                 types = tuple(shown_type(str(kind)) for kind in relation.types)
                 rows = self._batch_rows(relation, relations, sql, parameters, HELD_ROWS)
@@ -117,7 +118,7 @@ class DuckDBEngine:
             batches: list[pa.RecordBatch] = []
             size = 0
             with self._failing(working), self._interruptible(cursor):
-                _register(cursor, relations)
+                self._register(cursor, relations)
                 relation = self._bind(cursor, sql, parameters)
                 types = tuple(shown_type(str(kind)) for kind in relation.types)
                 rows = self._batch_rows(relation, relations, sql, parameters, STREAM_ROWS)
@@ -172,7 +173,7 @@ class DuckDBEngine:
         with self._lock:
             cursor, working = self._take()
             with self._failing(working), self._interruptible(cursor):
-                _register(cursor, relations)
+                self._register(cursor, relations)
                 values = _typed(parameters, cursor)
                 ((_, description),) = cursor.execute(f"{how} {sql}", values).fetchall()
                 self._give_back(working, relations)
@@ -261,6 +262,11 @@ class DuckDBEngine:
             cursor.close()
         self._idle.clear()
 
+    def _register(self, cursor: "DuckDBPyConnection", relations: Mapping[str, Relation]) -> None:
+        size = vector_bytes(self._duckdb.memory_limit)
+        for name, relation in relations.items():
+            cursor.register(name, registered(relation, size))
+
     def _bind(
         self, cursor: "DuckDBPyConnection", sql: str, parameters: Sequence[Any]
     ) -> "DuckDBPyRelation":
@@ -332,11 +338,6 @@ def _decimal(value: Decimal, cursor: "DuckDBPyConnection") -> Any:
     if scale not in (_MOST_DIGITS, _MOST_DIGITS - 1) or value.adjusted() >= 0:
         return value
     return duckdb.Value(f"{value:f}", cursor.decimal_type(_MOST_DIGITS, scale))
-
-
-def _register(cursor: "DuckDBPyConnection", relations: Mapping[str, Relation]) -> None:
-    for name, relation in relations.items():
-        cursor.register(name, registered(relation))
 
 
 def _unregister(cursor: "DuckDBPyConnection", names: Iterable[str]) -> None:

@@ -21,6 +21,7 @@ from typing import NoReturn
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import Relation, RowStream
+from pykudu_sql.engine.vector_batches import batches_in_vectors, table_in_vectors, vector_bytes
 
 _PROBED_ROWS = 7_654_321
 
@@ -28,12 +29,16 @@ _PROBED_ROWS = 7_654_321
 class PlainStream:
     """A stream as any library reads it: all of its columns, of unknown length."""
 
-    __slots__ = ("_columns", "_rows")
+    __slots__ = ("_columns", "_rows", "_size")
 
-    def __init__(self, rows: RowStream, columns: Sequence[int]) -> None:
-        """Nothing is opened yet. `columns`: the places of those that are read."""
+    def __init__(self, rows: RowStream, columns: Sequence[int], size: int) -> None:
+        """Nothing is opened yet.
+
+        `columns`: the places of those that are read; `size`: bytes of a vector of the engine.
+        """
         self._rows = rows
         self._columns = columns
+        self._size = size
 
     @property
     def _schema(self) -> pa.Schema:
@@ -43,19 +48,21 @@ class PlainStream:
         return self._schema.__arrow_c_schema__()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        batches = self._rows.batches(self._columns)
-        reader = pa.RecordBatchReader.from_batches(self._schema, batches)
+        schema = self._schema
+        batches = batches_in_vectors(self._rows.batches(self._columns), schema, self._size)
+        reader = pa.RecordBatchReader.from_batches(schema, batches)
         return reader.__arrow_c_stream__(requested_schema)
 
 
 class SizedStream(pa.Table):  # type: ignore[misc]
     """A stream that is planned as a table; see the head of this file."""
 
-    def __init__(self, rows: RowStream, columns: Sequence[int]) -> None:
-        """Nothing is opened yet. `columns`: the places of those that are read."""
+    def __init__(self, rows: RowStream, columns: Sequence[int], size: int) -> None:
+        """Nothing is opened yet; see PlainStream."""
         self._rows = rows
         self._positions = columns
-        self._plain = PlainStream(rows, columns)
+        self._size = size
+        self._plain = PlainStream(rows, columns, size)
 
     @property
     def num_rows(self) -> int:
@@ -65,7 +72,8 @@ class SizedStream(pa.Table):  # type: ignore[misc]
         return self.num_rows
 
     def select(self, columns: Sequence[int]) -> "SizedStream":
-        return SizedStream(self._rows, [self._positions[index] for index in columns])
+        positions = [self._positions[index] for index in columns]
+        return SizedStream(self._rows, positions, self._size)
 
     def __arrow_c_schema__(self) -> object:
         return self._plain.__arrow_c_schema__()
@@ -92,12 +100,12 @@ def _close_inherited() -> None:
 _close_inherited()
 
 
-def registered(relation: Relation) -> "pa.Table | PlainStream":
-    """What DuckDB registers as a relation."""
+def registered(relation: Relation, size: int) -> "pa.Table | PlainStream":
+    """What DuckDB registers as a relation. `size`: bytes of a vector of the engine."""
     if isinstance(relation, pa.Table):
-        return relation
-    columns = range(len(relation.schema))
-    return SizedStream(relation, columns) if reads_sizes() else PlainStream(relation, columns)
+        return table_in_vectors(relation, size)
+    stream = SizedStream if reads_sizes() else PlainStream
+    return stream(relation, range(len(relation.schema)), size)
 
 
 class _Probe:
@@ -126,7 +134,7 @@ def reads_sizes() -> bool:
     probe = _Probe()
     try:
         with duckdb.connect(":memory:", config={"threads": 1}) as connection:
-            connection.register("probe", SizedStream(probe, (0, 1)))
+            connection.register("probe", SizedStream(probe, (0, 1), vector_bytes(0)))
             query = connection.sql("SELECT sum(b), count(*) FROM probe")
             plan = connection.execute("EXPLAIN (FORMAT json) SELECT b FROM probe").fetchall()
             was_opened = bool(probe.opened)

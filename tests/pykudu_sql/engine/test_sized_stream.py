@@ -14,6 +14,7 @@ from pykudu_sql.engine.duckdb_instance import DuckDB, EngineOptions
 from pykudu_sql.engine.sized_stream import PlainStream, SizedStream, reads_sizes, registered
 from pykudu_sql.storage.errors import Error
 
+SIZE = 1 << 20
 BATCHES = 50
 BATCH_ROWS = 4096
 OPTIONS = EngineOptions(threads=2, memory_limit=256 << 20, spill_directory=None)
@@ -54,14 +55,14 @@ def test_the_installed_duckdb_reads_sizes() -> None:
 
 
 def test_the_plan_has_the_row_count(connection: duckdb.DuckDBPyConnection) -> None:
-    connection.register("t", registered(Numbers(1_234_567)))
+    connection.register("t", registered(Numbers(1_234_567), SIZE))
     plan = connection.execute("EXPLAIN SELECT sum(b) FROM t").fetchall()[0][1]
     assert "1,234,567 rows" in plan
 
 
 def test_binding_opens_nothing(connection: duckdb.DuckDBPyConnection) -> None:
     rows = Numbers()
-    connection.register("t", registered(rows))
+    connection.register("t", registered(rows, SIZE))
     relation = connection.sql("SELECT a, c FROM t WHERE b > 3 ORDER BY a")
     assert relation.columns == ["a", "c"]
     assert rows.opened == []
@@ -69,7 +70,7 @@ def test_binding_opens_nothing(connection: duckdb.DuckDBPyConnection) -> None:
 
 def test_only_the_columns_of_the_query_are_read(connection: duckdb.DuckDBPyConnection) -> None:
     rows = Numbers()
-    connection.register("t", registered(rows))
+    connection.register("t", registered(rows, SIZE))
     assert connection.execute("SELECT max(c) FROM t WHERE a < 2").fetchall() == [("v1",)]
     assert [sorted(columns) for columns in rows.opened] == [[0, 2]]
 
@@ -78,7 +79,7 @@ def test_only_the_columns_of_the_query_are_read(connection: duckdb.DuckDBPyConne
 def test_answers_do_not_depend_on_the_row_count(
     connection: duckdb.DuckDBPyConnection, row_count: int
 ) -> None:
-    connection.register("t", registered(Numbers(row_count)))
+    connection.register("t", registered(Numbers(row_count), SIZE))
     total = BATCHES * BATCH_ROWS
     assert connection.execute("SELECT count(*) FROM t").fetchall() == [(total,)]
     rows = connection.execute("SELECT count(*), max(x.a) FROM t x JOIN t y ON x.b = y.a").fetchall()
@@ -87,14 +88,14 @@ def test_answers_do_not_depend_on_the_row_count(
 
 def test_each_mention_opens_a_stream_once(connection: duckdb.DuckDBPyConnection) -> None:
     rows = Numbers()
-    connection.register("t", registered(rows))
+    connection.register("t", registered(rows, SIZE))
     connection.execute("SELECT count(*) FROM t x JOIN t y ON x.a = y.b").fetchall()
     assert sorted(rows.opened) == [[0], [1]]
 
 
 def test_a_limit_ends_the_reading(connection: duckdb.DuckDBPyConnection) -> None:
     rows = Numbers()
-    connection.register("t", registered(rows))
+    connection.register("t", registered(rows, SIZE))
     assert len(connection.execute("SELECT a, b FROM t LIMIT 5").fetchall()) == 5
     assert rows.read < BATCHES // 2
 
@@ -115,17 +116,17 @@ def test_an_error_of_the_rows_is_one_of_ours_and_keeps_its_words(sql: str) -> No
 )
 def test_inherited_members_are_refused(member: str) -> None:
     with pytest.raises(TypeError, match="no rows of a table"):
-        getattr(SizedStream(Numbers(), [0, 1, 2]), member)
+        getattr(SizedStream(Numbers(), [0, 1, 2], SIZE), member)
 
 
 def test_no_member_that_reads_a_table_is_inherited() -> None:
-    stream = SizedStream(Numbers(), [0])
+    stream = SizedStream(Numbers(), [0], SIZE)
     own = {"num_rows", "__len__", "select", "__arrow_c_stream__", "__pyx_vtable__"}
     for name in sorted(set(dir(pa.Table)) - set(dir(object)) - own):
         with pytest.raises(TypeError, match="no rows of a table"):
             getattr(stream, name)
     assert stream == stream
-    assert stream != SizedStream(Numbers(), [0])
+    assert stream != SizedStream(Numbers(), [0], SIZE)
     assert "SizedStream" in repr(stream)
 
 
@@ -133,7 +134,7 @@ def test_a_duckdb_that_reads_no_sizes_gets_plain_streams(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sized_stream, "reads_sizes", lambda: False)
-    stream = registered(Numbers())
+    stream = registered(Numbers(), SIZE)
     assert isinstance(stream, PlainStream)
     connection.register("t", stream)
     sql = "SELECT count(*), max(x.c) FROM t x JOIN t y ON x.a = y.b WHERE y.a < 100"

@@ -1,0 +1,71 @@
+"""Rows as the engine takes them: no vector of it has more than some bytes of a relation.
+
+The engine works on vectors of 2048 rows, and counts what functions make of one against no limit,
+nor can it be stopped meanwhile: `s || s || s || s` over texts of 60 kB is 500 MB at once. Into a
+vector it takes no more rows than a batch of a relation has, though. So batches of wide rows are
+cut, which copies nothing; what is computed of them stays small, and in the processor's caches.
+What joins, sorts, groups and windows hand on are vectors of 2048 rows again.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import pyarrow as pa
+
+from pykudu_sql.storage.common.row_allowance import rows_within
+
+_VECTOR_ROWS = 2048
+_NARROW = (pa.types.is_primitive, pa.types.is_decimal, pa.types.is_null)
+_LEAST_BYTES = 256 << 10
+_MOST_BYTES = 4 << 20
+_ENGINE_SHARE = 64
+
+
+def vector_bytes(memory_limit: int) -> int:
+    """The bytes of a vector. `memory_limit`: of the engine, 0 for its own default."""
+    return min(_MOST_BYTES, max(_LEAST_BYTES, memory_limit // _ENGINE_SHARE or _MOST_BYTES))
+
+
+def table_in_vectors(table: pa.Table, size: int) -> pa.Table:
+    """The same rows, of which no vector has more bytes than `size`, but for rows that do alone."""
+    if not _wide_columns(table.schema):
+        return table
+    batches = table.to_batches()
+    cut = list(batches_in_vectors(batches, table.schema, size))
+    return table if len(cut) == len(batches) else pa.Table.from_batches(cut, table.schema)
+
+
+def batches_in_vectors(
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, size: int
+) -> Iterator[pa.RecordBatch]:
+    """The same of a stream."""
+    wide = _wide_columns(schema)
+    for batch in batches:
+        if _bytes_of(batch, wide) <= size:
+            yield batch
+            continue
+        for first in range(0, batch.num_rows, _VECTOR_ROWS):
+            part = batch.slice(first, _VECTOR_ROWS)
+            rows = rows_within(size, _bytes_of(part, wide) / part.num_rows, _VECTOR_ROWS)
+            for begin in range(0, part.num_rows, rows):
+                yield part.slice(begin, rows)
+
+
+def _wide_columns(schema: pa.Schema) -> Sequence[int]:
+    """The places of columns whose values may have any size."""
+    return [i for i, kind in enumerate(schema.types) if not _is_narrow(kind)]
+
+
+def _is_narrow(kind: pa.DataType) -> bool:
+    return any(test(kind) for test in _NARROW)
+
+
+def _bytes_of(batch: pa.RecordBatch, columns: Sequence[int]) -> float:
+    return sum(_column_bytes(batch.column(i)) for i in columns)
+
+
+def _column_bytes(column: pa.Array) -> float:
+    """Bytes of the values; of a dictionary's, the mean of its words for each row."""
+    if not isinstance(column, pa.DictionaryArray):
+        return float(column.nbytes)
+    words = column.dictionary
+    return float(len(column) * words.nbytes / max(1, len(words)))

@@ -1,0 +1,76 @@
+"""Batches of wide rows are cut, and the engine's vectors with them."""
+
+from collections.abc import Iterator, Sequence
+
+import duckdb
+import pyarrow as pa
+import pytest
+from duckdb.func import PythonUDFType
+
+from pykudu_sql.engine.query_engine import Relation
+from pykudu_sql.engine.sized_stream import registered
+from pykudu_sql.engine.vector_batches import batches_in_vectors, table_in_vectors, vector_bytes
+
+SIZE = 1 << 20
+WIDE = "x" * 60_000
+ROWS = 100
+WIDE_ROWS = pa.table({"k": range(ROWS), "s": [WIDE] * ROWS})
+
+
+class Streamed:
+    """The same rows as a stream of one batch."""
+
+    schema = WIDE_ROWS.schema
+    row_count = ROWS
+    row_bytes = 60_000.0
+
+    def batches(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        yield from WIDE_ROWS.select(list(columns)).to_batches()
+
+
+@pytest.mark.parametrize("relation", [WIDE_ROWS, Streamed()], ids=["table", "stream"])
+def test_the_engine_computes_no_more_than_a_vector_of_bytes_at_once(relation: Relation) -> None:
+    seen: list[int] = []
+
+    def note(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+        seen.append(len(texts))
+        return texts
+
+    with duckdb.connect(config={"threads": 1}) as connection:
+        text = connection.sqltype("VARCHAR")
+        connection.create_function("note", note, [text], text, type=PythonUDFType.ARROW)
+        connection.register("t", registered(relation, SIZE))
+        total = connection.execute("SELECT sum(length(note(s))) FROM t").fetchall()
+    assert total == [(ROWS * len(WIDE),)]
+    assert sum(seen) == ROWS
+    assert max(seen) * len(WIDE) <= SIZE
+
+
+def test_the_rows_stay_as_they_are_and_narrow_ones_in_their_batches() -> None:
+    cut = table_in_vectors(WIDE_ROWS, SIZE)
+    assert cut.equals(WIDE_ROWS)
+    assert max(batch.num_rows for batch in cut.to_batches()) == SIZE // len(WIDE)
+    for narrow in (pa.table({"k": range(100_000)}), pa.table({"s": ["ab"] * 100_000})):
+        assert table_in_vectors(narrow, SIZE) is narrow
+    no_columns = pa.table({"k": range(5)}).select([])
+    assert table_in_vectors(no_columns, SIZE) is no_columns
+
+
+def test_only_the_stretch_with_wide_rows_is_cut() -> None:
+    texts = ["ab"] * 4096 + [WIDE] * 20 + ["ab"] * 4096
+    (batch,) = pa.table({"s": texts}).to_batches()
+    lengths = [part.num_rows for part in batches_in_vectors([batch], batch.schema, SIZE)]
+    assert lengths[:2] == [2048, 2048] and sum(lengths) == len(texts)
+    assert lengths[2] < 2048
+
+
+def test_a_word_of_a_dictionary_counts_for_each_of_its_rows() -> None:
+    words = pa.array([WIDE] * ROWS).dictionary_encode()
+    cut = table_in_vectors(pa.table({"s": words}), SIZE)
+    assert max(batch.num_rows for batch in cut.to_batches()) == SIZE // len(WIDE)
+
+
+def test_a_vector_follows_the_memory_of_the_engine() -> None:
+    assert vector_bytes(0) == vector_bytes(8 << 30) == 4 << 20
+    assert vector_bytes(64 << 20) == 1 << 20
+    assert vector_bytes(1 << 20) == 256 << 10
