@@ -61,6 +61,9 @@ class Measures(Protocol):
     def texts(self, position: int) -> Amount:
         """Bytes of the elements of a list as texts."""
 
+    def widest(self, position: int) -> Amount:
+        """Bytes of the largest element of a list as a text."""
+
     def value(self, position: int) -> Amount:
         """An argument that is a number."""
 
@@ -118,10 +121,6 @@ def _separated(measures: Measures) -> Amount:
     texts = measures.total([measures.size(position) for position in positions])
     elements = measures.total([measures.listed(position) for position in positions])
     return texts + measures.size(1) * (elements + max(measures.count - 2, 1))
-
-
-def _elements(position: int) -> Rule:
-    return lambda a: a.items(position) * a.element
 
 
 def _parts(measures: Measures) -> Amount:
@@ -187,14 +186,16 @@ _GROWTHS: Sequence[tuple[str, Growth]] = (
      Growth(_pattern, carrier=2, bounded=Bounded.STEPS, small=_LINEAR, wants_constant=True)),
     ("time_to_str str_to_time str_to_date strptime try_strptime", _TIME_PATTERN),
     ("generate_series range", _SPAN),
-    ("list_resize array_resize", Growth(lambda a: a.value(2) * a.element, carrier=2)),
+    ("list_resize array_resize",
+     Growth(lambda a: a.value(2) * (a.size(3) + a.element), carrier=2)),
     ("array_to_string list_string_agg list_aggregate list_aggr aggregate", Growth(_joined)),
     ("list_histogram",
      Growth(lambda a: a.items(1) * _ENTRY_BYTES, bounded=Bounded.WORK, small=_LINEAR)),
     (_HASHING, Growth(_hashed, bounded=Bounded.WORK, small=_LINEAR)),
     ("array_concat list_cat list_zip array_zip",
      Growth(_total(lambda a, i: a.items(i) * a.element), small=_LINEAR)),
-    ("list_select array_select", Growth(_elements(2), small=_LINEAR)),
+    ("list_select array_select",
+     Growth(lambda a: a.items(2) * (a.widest(1) + a.element), carrier=2, small=_LINEAR)),
     ("array list_pack struct row", Growth(_total(lambda a, i: a.held(i)), small=_LINEAR)),
     # An element is written with two bytes at least.
     ("cast_nested from_json json_transform",

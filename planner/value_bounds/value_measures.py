@@ -90,6 +90,12 @@ class WrittenMeasures(Measures):
         is_list = isinstance(argument, exp.Array)
         return sum(map(self._size, argument.expressions)) if is_list else self._unknown
 
+    def widest(self, position: int) -> float:
+        argument = self._arguments[position - 1]
+        is_list = isinstance(argument, exp.Array)
+        sizes = map(self._size, argument.expressions)
+        return max(sizes, default=0.0) if is_list else self._unknown
+
     def value(self, position: int) -> float:
         number = number_of(self._arguments[position - 1])
         return self._unknown if number is None else max(number, 0.0)
@@ -217,11 +223,17 @@ class ComputedMeasures(Measures):
         return _amount(engine_call("list_sum", mapped))
 
     def texts(self, position: int) -> exp.Expr:
+        return self._of_sizes("list_sum", position)
+
+    def widest(self, position: int) -> exp.Expr:
+        return self._of_sizes("list_max", position)
+
+    def _of_sizes(self, aggregate: str, position: int) -> exp.Expr:
+        """An aggregate of the bytes of a list's elements as texts."""
         length = engine_call("strlen", exp.cast(exp.column("__item"), exp.DType.TEXT, copy=False))
         each = exp.Lambda(this=length, expressions=[exp.to_identifier("__item")])
-        return _amount(
-            engine_call("list_sum", engine_call("list_transform", self._copy(position), each))
-        )
+        sizes = engine_call("list_transform", self._copy(position), each)
+        return _amount(engine_call(aggregate, sizes))
 
     def value(self, position: int) -> exp.Expr:
         return _amount(self._copy(position))

@@ -39,6 +39,8 @@ LARGE = [
     "len(sequence(-500000000, 0))",
     "len(range(TIMESTAMP '2000-01-01', TIMESTAMP '2026-01-01', INTERVAL 1 SECOND))",
     "list_concat(range(3000000), range(3000000))", "list_resize([1], 500000000)",
+    "list_resize(['a'], 200000, repeat('b', 1000))",
+    "list_select([repeat('b', 1000)], list_transform(range(200000), x -> 1))",
     "array_to_string(list_transform(range(400000), x -> 'a'), '" + "-" * 200 + "')",
     f"format('{{:{'1' * 5000}}}', 1)",
     "format('{:2000000000d}', 1)", "format(lower('{:2000000000D}'), 1)",
