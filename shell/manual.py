@@ -32,10 +32,10 @@ class Section:
 
     def defines(self, statement: str) -> bool:
         """Whether its grammar has a statement, with or without what may be left out."""
-        wanted = re.compile(rf"(?:^|  |\| ){re.escape(statement)}(?![A-Z_])", re.MULTILINE)
+        pattern = re.compile(rf"(?:^|  |\| ){re.escape(statement)}(?![A-Z_])", re.MULTILINE)
         grammars = [block[2] for block in _BLOCK.finditer(self.text) if not block[1]]
         forms = [(_OPTIONAL.sub("", text), text.translate(_BRACKETS)) for text in grammars]
-        return any(wanted.search(form) for pair in forms for form in pair)
+        return any(pattern.search(form) for pair in forms for form in pair)
 
 
 def find_section(statement: str) -> Section | None:
@@ -46,9 +46,9 @@ def find_section(statement: str) -> Section | None:
     words = statement.upper().split()
     sections = list(_sections())
     for count in range(len(words), 0, -1):
-        wanted = " ".join(words[:count])
+        pattern = " ".join(words[:count])
         for found in (Section.is_about, Section.defines):
-            section = next((s for s in sections if found(s, wanted)), None)
+            section = next((s for s in sections if found(s, pattern)), None)
             if section is not None:
                 return section
     return None

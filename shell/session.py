@@ -196,8 +196,8 @@ class ShellSession:
         """
         command = None
         if self.is_interactive and self.settings.pager in wanted:
-            chosen = self.settings.pager_command
-            command = pager_command(chosen, os.environ, safe=self.safe)
+            pager_setting = self.settings.pager_command
+            command = pager_command(pager_setting, os.environ, safe=self.safe)
         if command is None:
             yield
             return
@@ -288,11 +288,13 @@ class ShellSession:
         """Draw the plan of a query that EXPLAIN is about; None if there is nothing to draw."""
         if self.settings.format != "table" or not self.output.is_terminal:
             return None
-        asked = as_json(sql)
-        if asked is None:
+        explain_sql = as_json(sql)
+        if explain_sql is None:
             return None
         try:
-            with closing(self.connection.execute(asked, self._parameters(asked, None))) as cursor:
+            with closing(
+                self.connection.execute(explain_sql, self._parameters(explain_sql, None))
+            ) as cursor:
                 document = cursor.fetchall()[0][0]
         except pykudu_sql.Error:
             return None  # the statement itself will say so, in its own words

@@ -159,7 +159,7 @@ class _Binder:
                     self.expression(row, Scope(outer), ctes)
                 cells = zip(*(row.expressions for row in node.expressions), strict=False)
                 return [
-                    OutputColumn(name, shown=column)
+                    OutputColumn(name, projections=column)
                     for name, column in zip(names, cells, strict=False)
                 ]
         raise SyntaxError("this is not a query", span=node_span(node))
@@ -237,7 +237,9 @@ class _Binder:
             check_operand(operand, cte.this)
         first = self.query(cte.this.left, outer, ctes)
         self._uses.note_outputs(first)
-        columns = [OutputColumn(column.name, shown=or_null(column.shown)) for column in first]
+        columns = [
+            OutputColumn(column.name, projections=or_null(column.projections)) for column in first
+        ]
         inner = {**ctes, name: self._uses.renamed(columns, cte.args["alias"])}
         others = self.query(cte.this.right, outer, inner)
         self._uses.note_outputs(others)
@@ -350,7 +352,7 @@ class _Binder:
             check_undressed(item)
             name = output_name(item)
             self.expression(item, names, ctes)
-            yield OutputColumn(name, branches=(self._shown(item, scope),), shown=(item,))
+            yield OutputColumn(name, branches=(self._branch(item, scope),), projections=(item,))
             return
         entries, covered = scope.star(), list(scope.visible())
         if isinstance(item, exp.Column) and item.table:
@@ -385,7 +387,7 @@ class _Binder:
         relation_of = partial(self.columns.relation_of, scope=scope)
         return modified(columns, changes, scope, relation_of)
 
-    def _shown(self, item: exp.Expr, scope: Scope) -> Branch:
+    def _branch(self, item: exp.Expr, scope: Scope) -> Branch:
         """What an entry of the SELECT list shows, if it is a column as it is."""
         while isinstance(item, exp.Alias | exp.Paren):
             item = item.this

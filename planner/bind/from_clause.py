@@ -358,9 +358,9 @@ class FromClauses:
     def _function(self, node: exp.Expr, call: exp.Func, scope: Scope, ctes: Ctes) -> Relation:
         name = next(iter(sorted(function_names(call) & TABLE_FUNCTIONS)), None)
         if name is None:
-            shown = min(function_names(call), key=len)
+            function_name = min(function_names(call), key=len)
             raise NotSupportedError(
-                f"table function {shown}() is not offered",
+                f"table function {function_name}() is not offered",
                 hint=f"FROM takes tables, queries and {', '.join(sorted(TABLE_FUNCTIONS))}",
                 span=node_span(call),
             )
@@ -371,7 +371,7 @@ class FromClauses:
             name = "range"
         alias = node.alias.lower() or name
         is_listed = isinstance(call, exp.Unnest) and len(call.expressions) == 1
-        outputs = [OutputColumn(name, shown=(call,) if is_listed else ())]
+        outputs = [OutputColumn(name, projections=(call,) if is_listed else ())]
         number = node.args.get("ordinality") or node.args.get("offset")
         if number:
             outputs.append(OutputColumn("ordinality" if number is True else number.name.lower()))

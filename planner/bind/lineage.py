@@ -25,9 +25,9 @@ from pykudu_sql.planner.bind.relations import (
     ColumnReference,
     ColumnReferences,
     OutputColumn,
+    Projections,
     Relation,
     Scope,
-    Shown,
 )
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.common.types.types import DataType
@@ -59,7 +59,7 @@ def united(operands: Sequence[Sequence[OutputColumn]]) -> list[OutputColumn]:
         scopes = [branch.scope for columns in operands for branch in columns[0].branches]
         unknown = tuple(map(Branch, scopes)) if whole else ()
         return [
-            OutputColumn(columns[0].name, branches=unknown, shown=_together(columns))
+            OutputColumn(columns[0].name, branches=unknown, projections=_together(columns))
             for columns in zip(*operands, strict=False)
         ]
     return [_united(column) for column in zip(*operands, strict=True)]
@@ -82,21 +82,21 @@ def by_their_names(
             columns.setdefault(column.name.lower(), []).append(column)
     together = []
     for alike in columns.values():
-        shown = _together(alike)
-        shown = shown if len(alike) == len(operands) else or_null(shown)
-        together.append(replace(alike[0], shown=shown))
+        projections = _together(alike)
+        projections = projections if len(alike) == len(operands) else or_null(projections)
+        together.append(replace(alike[0], projections=projections))
     return sealed(together)
 
 
-def or_null(shown: Shown) -> Shown:
+def or_null(projections: Projections) -> Projections:
     """The same or NULL, as rows have it that come from elsewhere; nothing of what is not known."""
-    return (*shown, exp.null()) if shown else ()
+    return (*projections, exp.null()) if projections else ()
 
 
-def _together(columns: Sequence[OutputColumn]) -> Shown:
+def _together(columns: Sequence[OutputColumn]) -> Projections:
     """What columns show that become one; nothing unless all of them have it."""
-    whole = all(column.shown for column in columns)
-    return tuple(each for column in columns for each in column.shown) if whole else ()
+    whole = all(column.projections for column in columns)
+    return tuple(each for column in columns for each in column.projections) if whole else ()
 
 
 def _united(columns: Sequence[OutputColumn]) -> OutputColumn:
@@ -104,7 +104,7 @@ def _united(columns: Sequence[OutputColumn]) -> OutputColumn:
     types = [column.stored_type() for column in columns]
     if not all(_compare_alike(types[0], other) for other in types):
         branches = [Branch(branch.scope) for branch in branches]
-    return OutputColumn(columns[0].name, branches=tuple(branches), shown=_together(columns))
+    return OutputColumn(columns[0].name, branches=tuple(branches), projections=_together(columns))
 
 
 def _compare_alike(one: DataType | None, other: DataType | None) -> bool:
@@ -115,18 +115,18 @@ def _compare_alike(one: DataType | None, other: DataType | None) -> bool:
 
 def ambiguous_names(outputs: Sequence[OutputColumn]) -> Set[str]:
     """The names, lower case, that entries of a SELECT list have which do not show the same."""
-    shown: dict[str, list[object]] = {}
+    meanings: dict[str, list[object]] = {}
     for column in outputs:
-        shown.setdefault(column.name.lower(), []).append(_meaning(column))
-    return {name for name, values in shown.items() if any(v != values[0] for v in values)}
+        meanings.setdefault(column.name.lower(), []).append(_meaning(column))
+    return {name for name, values in meanings.items() if any(v != values[0] for v in values)}
 
 
 def _meaning(column: OutputColumn) -> object:
     branch = column.branches[0]
     if branch.relation is not None:
         return (id(branch.relation), branch.name)
-    shown = column.shown[0] if column.shown else None
-    return shown.unalias() if isinstance(shown, exp.Expr) else shown
+    first = column.projections[0] if column.projections else None
+    return first.unalias() if isinstance(first, exp.Expr) else first
 
 
 def filterable(
@@ -155,7 +155,7 @@ def filterable(
 
 def _shows(column: OutputColumn, local: Set[Relation], free: ColumnReferences | None) -> bool:
     """Whether a column is one of these relations, and one of the free columns if not all are."""
-    relation, name = _shown(column)
+    relation, name = _reference(column)
     return relation in local and (free is None or (relation, name) in free)
 
 
@@ -190,20 +190,20 @@ def _groups(group: exp.Group, outputs: Sequence[OutputColumn]) -> Iterator[Colum
     if group.find(*_GROUPING_SETS) is not None or group.args.get("totals"):
         return
     if group.args.get("all"):
-        yield from (_shown(column) for column in outputs)
+        yield from (_reference(column) for column in outputs)
     for key in group.expressions:
         reference = _column_reference(key)
         if reference is not None:
             yield reference
         elif isinstance(key, exp.Literal) and not key.is_string and key.this.isdigit():
             number = int(key.this)
-            yield from (_shown(column) for column in outputs[number - 1 : number])
+            yield from (_reference(column) for column in outputs[number - 1 : number])
         elif isinstance(key, exp.Column) and not key.table:
             named = [column for column in outputs if column.name.lower() == key.name.lower()]
-            yield from (_shown(column) for column in named if len(named) == 1)
+            yield from (_reference(column) for column in named if len(named) == 1)
 
 
-def _shown(column: OutputColumn) -> ColumnReference:
+def _reference(column: OutputColumn) -> ColumnReference:
     (branch,) = column.branches
     return (branch.relation, branch.name)
 

@@ -245,7 +245,7 @@ def point_in_time(
             micros = to_cell(value, TIMESTAMP)
         except DataError as error:
             raise InvalidValueError(
-                f"{clause} {_shown(value)} is no moment",
+                f"{clause} {_text(value)} is no moment",
                 hint=_FORMS.format(_snapshot_form(clause)),
                 span=span,
             ) from error
@@ -265,7 +265,7 @@ def _snapshot_form(clause: str) -> str:
     return "SNAPSHOT name" if clause == "AS OF" else "snapshot('name')"
 
 
-def _shown(value: object) -> str:
+def _text(value: object) -> str:
     """A value for a message: a number as SQL writes it, anything else as Python does."""
     return f"{value:f}" if isinstance(value, Decimal) else f"{value!r:.60}"
 

@@ -69,14 +69,14 @@ class OutputColumn:
         origins: columns of relations that a `*` brought here, noted as used only when this one is.
         branches: what it is in each SELECT of the query, where that is known of all of them; see
             `planner.lineage`.
-        shown: the expressions and the columns of relations whose common type it has; none where the
-            engine alone knows.
+        projections: the expressions and the columns of relations whose common type it has, one for
+            each SELECT; none where only the engine knows.
     """
 
     name: str
     origins: "Origins" = ()
     branches: tuple["Branch", ...] = ()
-    shown: "Shown" = ()
+    projections: "Projections" = ()
 
     def stored_type(self) -> DataType | None:
         """The type of the stored columns that it is; None where it is computed."""
@@ -122,7 +122,7 @@ class DerivedTable:
 Relation = TableReference | DerivedTable
 NAMED_DATABASE = "pykudu_database"  # in the meta of a subquery in place of a table of one
 Origins = tuple[tuple[Relation, str], ...]
-Shown = tuple[exp.Expr | tuple[Relation, str], ...]
+Projections = tuple[exp.Expr | tuple[Relation, str], ...]
 # A relation, and a column of it; no relation where USING joins it.
 ColumnReference = tuple[Relation | None, str]
 ColumnReferences = frozenset[ColumnReference]
@@ -296,6 +296,6 @@ class ColumnUses:
         self.note_outputs(columns)
         rest = [column.name for column in columns[len(names) :]]
         return [
-            OutputColumn(name, branches=column.branches, shown=column.shown)
+            OutputColumn(name, branches=column.branches, projections=column.projections)
             for name, column in zip((*names, *rest), columns, strict=False)
         ]

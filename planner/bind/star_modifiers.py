@@ -78,7 +78,9 @@ def modified(
         OutputColumn(
             names.get(column, column.name),
             branches=(Branch(scope),) if column.name.lower() in replaced else column.branches,
-            shown=(replaced[name],) if (name := column.name.lower()) in replaced else column.shown,
+            projections=(replaced[name],)
+            if (name := column.name.lower()) in replaced
+            else column.projections,
         )
         for column in columns
         if column not in dropped

@@ -84,12 +84,14 @@ def put_in_place(
 def _selected(query: exp.Expr, by_name: Mapping[str, OutputColumn], view: ViewInfo) -> exp.Select:
     """A view's columns out of its query's, under the view's names."""
     items: list[exp.Expr] = []
-    for wanted in view.columns:
-        source_column = by_name.get(wanted.source)
+    for view_column in view.columns:
+        source_column = by_name.get(view_column.source)
         if source_column is None:
-            raise UndefinedColumnError(f"its query has no column '{wanted.source}' any more")
+            raise UndefinedColumnError(f"its query has no column '{view_column.source}' any more")
         items.append(
-            exp.alias_(exp.column(exp.to_identifier(source_column.name, quoted=True)), wanted.name)
+            exp.alias_(
+                exp.column(exp.to_identifier(source_column.name, quoted=True)), view_column.name
+            )
         )
     inner = exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier("view_query")))
     return exp.Select(expressions=items).from_(inner, copy=False)

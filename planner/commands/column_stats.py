@@ -44,8 +44,8 @@ def column_stats_sql(table: TableInfo) -> str:
             for start, name in enumerate(_NAMES)
         ),
     ]
-    shown = ", ".join(f'unnest([{", ".join(items)}]) AS "{name}"' for name, items in lists)
-    return f"SELECT {shown} FROM (SELECT {aggregates} FROM {_name(table)}) AS facts"
+    select_list = ", ".join(f'unnest([{", ".join(items)}]) AS "{name}"' for name, items in lists)
+    return f"SELECT {select_list} FROM (SELECT {aggregates} FROM {_name(table)}) AS facts"
 
 
 _NAMES = ("#Distinct Values", "#Nulls", "Max Size", "Avg Size", "#Trues", "#Falses")

@@ -192,10 +192,10 @@ def _by_key(
         )
     for place, (written, expression) in enumerate(arguments):
         if (written is None) == named:
-            shown = ", ".join(f"{key} := .." for key in keys)
+            argument_list = ", ".join(f"{key} := .." for key in keys)
             raise InterfaceError(
                 f"the parameters of prepared statement '{name}' have {'' if named else 'no '}names",
-                hint=f"write EXECUTE {name} ({shown if named else '.., ..'})",
+                hint=f"write EXECUTE {name} ({argument_list if named else '.., ..'})",
                 span=expression.span,
                 sqlstate="07001",
             )

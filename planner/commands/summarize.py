@@ -69,10 +69,10 @@ def _summary_sql(summarized: str, names: Sequence[str], types: Sequence[str]) ->
             for start, fact in enumerate(_FACTS)
         ),
     ]
-    shown = ", ".join(f'unnest([{", ".join(items)}]) AS "{name}"' for name, items in lists)
+    select_list = ", ".join(f'unnest([{", ".join(items)}]) AS "{name}"' for name, items in lists)
     # A comment at its end must not reach beyond it.
     rows = f"(\n{summarized}\n) AS summarized({', '.join(columns)})"
-    return f"SELECT {shown} FROM (SELECT {aggregates} FROM {rows}) AS facts"
+    return f"SELECT {select_list} FROM (SELECT {aggregates} FROM {rows}) AS facts"
 
 
 def _facts(column: str, type_name: str) -> Iterator[str]:

@@ -117,8 +117,8 @@ def _steps(syntax: AlterStepSyntax, table: TableInfo, context: PlanContext) -> l
     schema = table.schema
     match syntax:
         case AddColumnsSyntax(definitions, if_not_exists):
-            wanted = (d for d in definitions if not (if_not_exists and d.name in schema.by_name))
-            return _add_columns(list(wanted), table, context)
+            additions = (d for d in definitions if not (if_not_exists and d.name in schema.by_name))
+            return _add_columns(list(additions), table, context)
         case DropColumnSyntax(name, if_exists):
             return [] if if_exists and name not in schema.by_name else [DropColumn(name)]
         case RenameColumnSyntax(name, new_name, type_name):

@@ -153,17 +153,17 @@ class _ConditionReader:
                     return Missing(operand)
             case exp.Column():
                 operand = self._operand(node)
-                if operand is not None and self._shown(operand).type.kind is Kind.BOOL:
+                if operand is not None and self._column_of(operand).type.kind is Kind.BOOL:
                     return Compared(operand, Op.EQ, FixedCell(True))
         raise _refused(node)
 
     def _comparison(self, node: exp.Expr, left: exp.Expr, op: Op, right: exp.Expr) -> RowCondition:
         a, b = self._operand(left), self._operand(right)
         if a is not None and b is not None:
-            if not _are_alike(self._shown(a).type, self._shown(b).type):
+            if not _are_alike(self._column_of(a).type, self._column_of(b).type):
                 raise NotSupportedError(
-                    f"a CHECK constraint cannot compare {self._shown(a).type} with "
-                    f"{self._shown(b).type}",
+                    f"a CHECK constraint cannot compare {self._column_of(a).type} with "
+                    f"{self._column_of(b).type}",
                     hint="columns of one type can be compared, and integers with each other",
                     span=node_span(node),
                 )
@@ -175,7 +175,7 @@ class _ConditionReader:
         raise _refused(node)
 
     def _with_constant(self, operand: Operand, op: Op, node: exp.Expr) -> Compared:
-        column, value = self._shown(operand), self._value(node)
+        column, value = self._column_of(operand), self._value(node)
         with errors_at(node_span(node)):
             if column.type.is_floating:
                 return Compared(operand, op, FixedCell(_float_cell(column, value)))
@@ -224,17 +224,17 @@ class _ConditionReader:
         operand, pattern = self._operand(node.this), constant(node.expression, self._context)
         if not isinstance(operand, ColumnCell) or not isinstance(pattern, Constant):
             raise _refused(node)
-        if not self._shown(operand).type.is_text or not isinstance(pattern.value, str):
+        if not self._column_of(operand).type.is_text or not isinstance(pattern.value, str):
             raise _refused(node)
-        found = Matches(operand, pattern.value)
-        return Negated(found) if node.args.get("negate") else found
+        matches = Matches(operand, pattern.value)
+        return Negated(matches) if node.args.get("negate") else matches
 
     def _operand(self, node: exp.Expr) -> Operand | None:
         """The column, or the length of one, that an expression is; None if it is anything else."""
         node = _plain(node)
         if isinstance(node, exp.Length) and set(_arguments_set(node)) == {"this"}:
             inner = self._operand(node.this)
-            if isinstance(inner, ColumnCell) and self._shown(inner).type.is_text:
+            if isinstance(inner, ColumnCell) and self._column_of(inner).type.is_text:
                 return TextLength(inner.column_id)
             return None
         if not isinstance(node, exp.Column) or node.is_star:
@@ -250,7 +250,7 @@ class _ConditionReader:
                 raise _refused(node)
             return ColumnCell(column.id)
 
-    def _shown(self, operand: Operand) -> ColumnSchema:
+    def _column_of(self, operand: Operand) -> ColumnSchema:
         """The column that an operand is, or one like it."""
         is_length = isinstance(operand, TextLength)
         return _LENGTH if is_length else self._schema.by_id[operand.column_id]

@@ -97,7 +97,7 @@ def column_definition(tokens: TokenStream) -> ColumnDefinition:
     start = tokens.current.start
     name = tokens.name("a column name")
     column = ColumnDefinition(name, type_name(tokens), start)
-    seen: set[str] = set()
+    column_names: set[str] = set()
     while tokens.current.word in _ATTRIBUTES:
         token = tokens.current
         check = check_clause(tokens)
@@ -105,9 +105,9 @@ def column_definition(tokens: TokenStream) -> ColumnDefinition:
             column = replace(column, checks=(*column.checks, check))
             continue
         attribute = "NULL" if token.word == "NOT" else token.word
-        if attribute in seen:
+        if attribute in column_names:
             raise tokens.error(f"{attribute} only once", token)
-        seen.add("PRIMARY" if attribute == "NON" else attribute)
+        column_names.add("PRIMARY" if attribute == "NON" else attribute)
         column = _attribute(tokens, column)
     return column
 

@@ -34,12 +34,12 @@ def explain_options(tokens: TokenStream) -> ExplainOptions:
     Raises SyntaxError: an option is unknown.
     """
     tokens.expect("EXPLAIN")
-    analyze, shown, passes = tokens.accept("ANALYZE"), ExplainFormat.TEXT, False
+    analyze, explain_format, passes = tokens.accept("ANALYZE"), ExplainFormat.TEXT, False
     if tokens.at_symbol("(") and not _begins_query(tokens.ahead(1)):
         tokens.expect_symbol("(")
         while True:
             if tokens.accept("FORMAT"):
-                shown = _format(tokens)
+                explain_format = _format(tokens)
             elif tokens.accept("PASSES"):
                 passes = True
             elif tokens.accept("ANALYZE"):
@@ -49,7 +49,7 @@ def explain_options(tokens: TokenStream) -> ExplainOptions:
             if not tokens.accept_symbol(","):
                 break
         tokens.expect_symbol(")")
-    return ExplainOptions(analyze, shown, passes)
+    return ExplainOptions(analyze, explain_format, passes)
 
 
 def _begins_query(token: Token) -> bool:

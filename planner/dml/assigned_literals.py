@@ -11,12 +11,12 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.bound_query import columns_of
-from pykudu_sql.planner.bind.relations import Shown
+from pykudu_sql.planner.bind.relations import Projections
 from pykudu_sql.planner.functions.exact_literals import is_long
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.tree_nodes import nodes_of
-from pykudu_sql.planner.types.origins import alternatives, origins, shown_by
+from pykudu_sql.planner.types.origins import alternatives, origins, projections_of
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Kind
 from pykudu_sql.storage.errors import ValueOutOfRangeError
@@ -46,9 +46,9 @@ def type_assigned_literals(
     probe = tree.copy()
     bind(probe, context)
     scales: dict[int, int] = {}
-    for shown, column in zip(_filling(probe), columns, strict=False):
+    for projections, column in zip(_filling(probe), columns, strict=False):
         if column is not None and column.type.kind is Kind.DECIMAL:
-            for literal in _literals(shown, column, []):
+            for literal in _literals(projections, column, []):
                 number = literal.meta[_PLACE]
                 scales[number] = max(scales.get(number, 0), column.type.scale)
     for number, scale in scales.items():
@@ -70,7 +70,7 @@ def _write(literal: exp.Literal, scale: int) -> None:
     literal.replace(exp.cast(exp.Literal.string(str(literal.this)), f"DECIMAL(38, {scale})"))
 
 
-def _filling(tree: exp.Expr) -> Iterator[Shown]:
+def _filling(tree: exp.Expr) -> Iterator[Projections]:
     """What the columns of a bound query show."""
     if isinstance(tree, exp.Values):
         rows = [
@@ -79,22 +79,24 @@ def _filling(tree: exp.Expr) -> Iterator[Shown]:
         yield from zip(*rows, strict=False)
         return
     for column in columns_of(tree):
-        yield column.shown
+        yield column.projections
 
 
-def _literals(shown: Shown, column: ColumnSchema, seen: list[exp.Expr]) -> Iterator[exp.Literal]:
+def _literals(
+    projections: Projections, column: ColumnSchema, visited: list[exp.Expr]
+) -> Iterator[exp.Literal]:
     """The numbers too long for the engine that something shows, in whatever subquery.
 
-    `seen`: what has been followed. Raises ValueOutOfRangeError: something computed is shown.
+    `visited`: what has been followed. Raises ValueOutOfRangeError: something computed is shown.
     """
-    pending = [each for each in origins(shown) if isinstance(each, exp.Expr)]
+    pending = [each for each in origins(projections) if isinstance(each, exp.Expr)]
     while pending:
         value = pending.pop()
         while isinstance(value, _KEEPING):
             value = value.this
-        if any(value is each for each in seen):
+        if any(value is each for each in visited):
             continue
-        seen.append(value)
+        visited.append(value)
         if isinstance(value, exp.Literal):
             if is_long(value):
                 yield value
@@ -109,18 +111,18 @@ def _literals(shown: Shown, column: ColumnSchema, seen: list[exp.Expr]) -> Itera
 def _followed(node: exp.Expr) -> Iterator[exp.Expr]:
     """What a column, or the first column of a query, shows."""
     columns = columns_of(node)[:1] if isinstance(node, exp.Query) else []
-    for shown in [each.shown for each in columns] or [shown_by(node)]:
-        yield from (each for each in origins(shown) if isinstance(each, exp.Expr))
+    for projections in [each.projections for each in columns] or [projections_of(node)]:
+        yield from (each for each in origins(projections) if isinstance(each, exp.Expr))
 
 
 def _refuse_computed(value: exp.Expr, column: ColumnSchema) -> None:
     """See that a value is computed from no number that the engine reads as a double."""
-    pending, seen = [value], list[exp.Expr]()
+    pending, visited = [value], list[exp.Expr]()
     while pending:
         node = pending.pop()
-        if any(node is each for each in seen):
+        if any(node is each for each in visited):
             continue
-        seen.append(node)
+        visited.append(node)
         if is_long(node):
             raise ValueOutOfRangeError(
                 f"column '{column.name}' of type {column.type} is computed from {node.this}, "

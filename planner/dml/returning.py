@@ -80,13 +80,13 @@ def read_returning(
     bound = bind(probe, context)
     reader = _Reader(bound.scope_of(probe), mention)
     names: list[str] = []
-    shown: list[exp.Expr] = []
+    projected: list[exp.Expr] = []
     for item in list(probe.expressions):
         for name, node in reader.expand(item):
             names.append(name)
-            shown.append(node)
+            projected.append(node)
     written = exp.Select(
-        expressions=shown, from_=exp.From(this=exp.Table(this=exp.to_identifier(WRITTEN)))
+        expressions=projected, from_=exp.From(this=exp.Table(this=exp.to_identifier(WRITTEN)))
     )
     for node in actions:
         node.replace(exp.column(ACTION))

@@ -177,9 +177,9 @@ def _returning(
     rows: _TargetRows, branch: BranchDraft, tree: exp.Expr, context: PlanContext
 ) -> ChangeQuery:
     """An UPDATE or DELETE that shows the rows it changed."""
-    shown = tree.args["returning"].expressions
+    returning_items = tree.args["returning"].expressions
     volatile = reads_current_time(tree)
-    returned = read_returning(shown, rows.select, rows.target, context)
+    returned = read_returning(returning_items, rows.select, rows.target, context)
     drafted = draft(exp.Literal.number(0), [branch], rows.table, rows.name, returned)
     select_drafted(rows.select, drafted, rows.table, context)
     if rows.joined:

@@ -64,8 +64,10 @@ def predicate_text(template: PredicateTemplate, schema: Schema) -> str:
         case ParameterComparison(column, op, parameter):
             return f"{column.name} {op} {parameter_text(parameter.key)}"
         case ParameterInList(column, values):
-            shown = [parameter_text(v.key) if isinstance(v, Parameter) else repr(v) for v in values]
-            return _in_text(column, shown)
+            literals = [
+                parameter_text(v.key) if isinstance(v, Parameter) else repr(v) for v in values
+            ]
+            return _in_text(column, literals)
         case And(parts) | AllOf(parts):
             return _joined(" AND ", parts, schema) or "true"
         case Or(parts) | AnyOf(parts):
@@ -85,10 +87,10 @@ def parameter_text(key: ParameterKey) -> str:
 
 
 def _in_text(column: ColumnSchema, values: list[str]) -> str:
-    shown = values[:_SHOWN_VALUES]
-    if len(values) > len(shown):
-        shown.append(f"... {len(values) - len(shown)} more")
-    return f"{column.name} IN ({', '.join(shown)})"
+    literals = values[:_SHOWN_VALUES]
+    if len(values) > len(literals):
+        literals.append(f"... {len(values) - len(literals)} more")
+    return f"{column.name} IN ({', '.join(literals)})"
 
 
 def _joined(word: str, parts: Iterable[PredicateTemplate], schema: Schema) -> str:

@@ -101,7 +101,7 @@ class CodedGroups:
 
     Attributes:
         columns: whose codes it reads beside the scans' columns.
-        shown: which of the columns the further parameters are the words of, in their order.
+        decoded: which of the columns the further parameters are the words of, in their order.
         print: its SQL, as that of `Query`, with lists of words as further parameters; made at its
             first use.
         print_joint: the same where the codes of the first column are those of all of them together;
@@ -109,7 +109,7 @@ class CodedGroups:
     """
 
     columns: tuple[CodedColumn, ...]
-    shown: tuple[int, ...]
+    decoded: tuple[int, ...]
     print: Callable[[], str] = field(compare=False, repr=False)
     print_joint: Callable[[], str] | None = field(compare=False, repr=False)
 

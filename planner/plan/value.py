@@ -88,9 +88,9 @@ def parameter_value(parameters: ParameterValues, key: ParameterKey, column: str 
             sqlstate="07001",
         ) from error
     except Exception as error:
-        shown = f"{type(error).__name__}: {error}"
+        message = f"{type(error).__name__}: {error}"
         raise InterfaceError(
-            f"{parameter_name(key)} cannot be read from a {type(parameters).__name__}: {shown}",
+            f"{parameter_name(key)} cannot be read from a {type(parameters).__name__}: {message}",
             hint="its own code raised this, which is the cause of this error",
             sqlstate="07001",
         ) from error

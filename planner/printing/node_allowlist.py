@@ -128,7 +128,7 @@ def closed_texts(tree: exp.Expr) -> TreeTexts:
             elif not _NUMBER.fullmatch(node.this):
                 raise _refused(f"the number {node.this:.40}")
         elif kind not in _KINDS:
-            raise _refused(_shown(node))
+            raise _refused(_text(node))
         elif kind is exp.DataType or kind is exp.JSONPath:
             _take_apart(node, stack, texts)
         else:
@@ -205,7 +205,7 @@ def _check_path(path: exp.Expr) -> None:
                 raise _refused("a path of JSON with conditions")
 
 
-def _shown(node: exp.Expr) -> str:
+def _text(node: exp.Expr) -> str:
     """A part of a statement as a person would write it."""
     try:
         text = display(node)

@@ -119,8 +119,8 @@ class ConditionReader:
         if self._only is not None and (relation, name) not in self._only:
             return None
         while isinstance(relation, DerivedTable):
-            shown, scope = relation.column(name), self._way.get(relation)
-            branches = shown.branches if shown is not None else ()
+            output_column, scope = relation.column(name), self._way.get(relation)
+            branches = output_column.branches if output_column is not None else ()
             branch = next((b for b in branches if b.scope is scope), None)
             if branch is None:
                 return None
@@ -243,31 +243,33 @@ class ConditionReader:
 
     def _both(self, node: exp.And) -> Sequence[Condition]:
         """AND inside OR: what any part requires holds, since the query filters again."""
-        said: dict[TableReference, list[Condition]] = {}
+        by_reference: dict[TableReference, list[Condition]] = {}
         for part in flattened(node):
             for condition in self.read(part):
-                said.setdefault(condition.reference, []).append(condition)
+                by_reference.setdefault(condition.reference, []).append(condition)
         return [
             Condition(
                 parts[0].reference,
                 all_of([part.template for part in parts]),
                 any(part.fails_null for part in parts),
             )
-            for parts in said.values()
+            for parts in by_reference.values()
         ]
 
     def _either(self, node: exp.Or) -> Sequence[Condition]:
         """OR: a table has a condition when every branch has one of it."""
         branches = flattened(node)
-        said = {condition.reference: [condition] for condition in self.read(next(branches))}
+        by_reference = {condition.reference: [condition] for condition in self.read(next(branches))}
         for branch in branches:
-            if not said:
+            if not by_reference:
                 break
             here = {condition.reference: condition for condition in self.read(branch)}
-            said = {key: parts for key, parts in said.items() if key in here}
-            for key, parts in said.items():
+            by_reference = {key: parts for key, parts in by_reference.items() if key in here}
+            for key, parts in by_reference.items():
                 parts.append(here[key])
-        return [condition for parts in said.values() if (condition := _joined(parts, any_of))]
+        return [
+            condition for parts in by_reference.values() if (condition := _joined(parts, any_of))
+        ]
 
 
 def own_column(node: exp.Expr, bound: BoundQuery) -> tuple[TableReference, ColumnSchema] | None:

@@ -91,14 +91,14 @@ def coded_groups(
         parameters_before: parameters that come before those of the words.
     """
     marked = (node for node in all_nodes(tree) if _is_shown(node))
-    shown = tuple(dict.fromkeys(node.meta[_META][1] for node in marked))
-    parameters = {number: parameters_before + place for place, number in enumerate(shown, 1)}
+    decoded = tuple(dict.fromkeys(node.meta[_META][1] for node in marked))
+    parameters = {number: parameters_before + place for place, number in enumerate(decoded, 1)}
     joint = None
     if _are_joint(tree, columns):
         all_as_one = [columns[0]] * len(columns)
         joint = cache(partial(_coded_sql, tree, all_as_one, parameters))
     by_column = cache(partial(_coded_sql, tree, columns, parameters))
-    return CodedGroups(tuple(columns), shown, by_column, joint)
+    return CodedGroups(tuple(columns), decoded, by_column, joint)
 
 
 def _are_joint(tree: exp.Expr, columns: Sequence[CodedColumn]) -> bool:
@@ -163,13 +163,13 @@ def _behind_groups(select: exp.Select) -> Sequence[exp.Expr] | None:
 
 def _shown_by(item: exp.Expr, select: exp.Select) -> exp.Expr:
     """The entry of the SELECT list that an item of GROUP BY names or counts."""
-    shown: list[exp.Expr] = []
+    items: list[exp.Expr] = []
     if isinstance(item, exp.Literal) and not item.is_string and item.this.isdigit():
-        shown = select.expressions[int(item.this) - 1 : int(item.this)]
+        items = select.expressions[int(item.this) - 1 : int(item.this)]
     elif isinstance(item, exp.Column) and relation_of(item) is None and not item.table:
         name = item.name.lower()
-        shown = [each for each in select.expressions if each.alias.lower() == name]
-    return shown[0].unalias() if len(shown) == 1 else item
+        items = [each for each in select.expressions if each.alias.lower() == name]
+    return items[0].unalias() if len(items) == 1 else item
 
 
 def _text_column(column: exp.Expr, bound: BoundQuery) -> _Key | None:

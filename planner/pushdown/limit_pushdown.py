@@ -45,8 +45,8 @@ def row_limit(tree: exp.Expr, bound: BoundQuery) -> RowLimit | None:
         value for name, value in tree.args.items() if name not in ROWS_ONLY
     ):
         return None
-    shown = (*tree.expressions, tree.args.get("where"))
-    if any(item is not None and item.find(*_GATHERING) is not None for item in shown):
+    output_items = (*tree.expressions, tree.args.get("where"))
+    if any(item is not None and item.find(*_GATHERING) is not None for item in output_items):
         return None
     limit, offset = row_count(tree.args.get("limit")), row_count(tree.args.get("offset"))
     if limit is None or (offset is None and tree.args.get("offset") is not None):
@@ -105,8 +105,10 @@ def _is_column(
         return True
     if named.args.get("table") is not None:
         return False
-    shown = [item for item in select.expressions if item.alias_or_name.lower() == column.name]
-    plain = [item.this if isinstance(item, exp.Alias) else item for item in shown]
+    output_items = [
+        item for item in select.expressions if item.alias_or_name.lower() == column.name
+    ]
+    plain = [item.this if isinstance(item, exp.Alias) else item for item in output_items]
     if any(not isinstance(item, exp.Column) or item.name.lower() != column.name for item in plain):
         return False
     return bool(plain) or any(item.is_star for item in select.expressions)

@@ -167,8 +167,8 @@ def _only_column(select: exp.Select | None, bound: BoundQuery) -> _End | None:
     """The stored column that a SELECT gives, as it is."""
     if select is None or len(select.expressions) != 1:
         return None
-    (shown,) = select.expressions
-    return _end(shown.this if isinstance(shown, exp.Alias) else shown, bound)
+    (item,) = select.expressions
+    return _end(item.this if isinstance(item, exp.Alias) else item, bound)
 
 
 def _end(node: exp.Expr, bound: BoundQuery) -> _End | None:

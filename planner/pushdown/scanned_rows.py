@@ -70,10 +70,10 @@ def _holes(condition: exp.Expr, reference: TableReference) -> list[Parameter] | 
         if isinstance(node, exp.Paren | exp.And | exp.Or):
             pending += [each for each in (node.this, node.args.get("expression")) if each]
             continue
-        found = _holes_of_part(node, reference)
-        if found is None:
+        part_holes = _holes_of_part(node, reference)
+        if part_holes is None:
             return None
-        holes += found
+        holes += part_holes
     return holes
 
 

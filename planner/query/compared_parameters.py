@@ -25,7 +25,7 @@ from pykudu_sql.planner.types.engine_types import (
 )
 from pykudu_sql.planner.types.expression_types import ExpressionTypes
 from pykudu_sql.planner.types.literal_types import literal_type, number
-from pykudu_sql.planner.types.origins import origins, shown_by
+from pykudu_sql.planner.types.origins import origins, projections_of
 from pykudu_sql.storage.common.types.types import DataType, Kind
 
 _OF_THE_SAME_TYPE = (exp.Max, exp.Min, exp.AnyValue, exp.First, exp.Last, exp.Paren)
@@ -159,19 +159,21 @@ def _met(operand: exp.Expr, types: ExpressionTypes) -> tuple[str, DataType | Non
 def _has_parameter(operand: exp.Expr) -> bool:
     """Whether a parameter, of any type, is part of what an operand is computed from."""
     pending: list[exp.Expr] = [operand]
-    seen: list[exp.Expr] = []
+    visited: list[exp.Expr] = []
     while pending:
         node = pending.pop()
-        if any(node is each for each in seen):
+        if any(node is each for each in visited):
             continue
-        seen.append(node)
-        shown = [each.shown for each in columns_of(node)] if isinstance(node, exp.Query) else []
-        parts = () if shown else nodes_of(node, exp.Placeholder, exp.Column)
+        visited.append(node)
+        projections = (
+            [each.projections for each in columns_of(node)] if isinstance(node, exp.Query) else []
+        )
+        parts = () if projections else nodes_of(node, exp.Placeholder, exp.Column)
         for part in parts:
             if isinstance(part, exp.Placeholder):
                 return True
             field = field_of(part)
-            shown.append(shown_by(part) if field is None else field.struct)
-        for each in shown:
+            projections.append(projections_of(part) if field is None else field.struct)
+        for each in projections:
             pending.extend(origin for origin in origins(each) if isinstance(origin, exp.Expr))
     return False

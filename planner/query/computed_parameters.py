@@ -18,7 +18,7 @@ from pykudu_sql.planner.query.exact_decimals import COMPARISONS, compared
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.types.engine_types import digits_of_type, is_decimal, typed_null, united
 from pykudu_sql.planner.types.expression_types import ExpressionTypes, holds_decimals
-from pykudu_sql.planner.types.origins import alternatives, leaves, origins, shown_by
+from pykudu_sql.planner.types.origins import alternatives, leaves, origins, projections_of
 
 _COMPARING = (*COMPARISONS, exp.Nullif)
 # What has the same type for all values of the same types; ROUND has not, by its second argument.
@@ -118,8 +118,8 @@ def _follows(placeholder: exp.Expr) -> bool:
 def _typed(node: exp.Expr, types: ExpressionTypes, depth: int = 0) -> exp.Expr | None:
     """An expression with NULL for all but parameters; None if the type of a part is not known."""
     if isinstance(node, exp.Column | exp.Query):
-        shown = _shown(node)
-        return None if shown is None or depth > _MOST_DEPTH else _typed(shown, types, depth + 1)
+        source = _projected(node)
+        return None if source is None or depth > _MOST_DEPTH else _typed(source, types, depth + 1)
     typed = exp.paren(node.copy(), copy=False)
     for leaf in list(leaves(typed.this)):
         if isinstance(leaf, exp.Placeholder):
@@ -132,9 +132,9 @@ def _typed(node: exp.Expr, types: ExpressionTypes, depth: int = 0) -> exp.Expr |
     return typed
 
 
-def _shown(node: exp.Expr) -> exp.Expr | None:
+def _projected(node: exp.Expr) -> exp.Expr | None:
     """The one expression that a column of a subquery, or a subquery itself, shows."""
     columns = columns_of(node)
-    sources = origins(columns[0].shown if columns else shown_by(node))
+    sources = origins(columns[0].projections if columns else projections_of(node))
     only = sources[0] if len(sources) == 1 else None
     return only.unalias() if isinstance(only, exp.Expr) else None

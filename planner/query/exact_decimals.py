@@ -136,10 +136,10 @@ def _rewrite(node: exp.Expr, types: ExpressionTypes | None) -> bool:
     if parameters:
         computed = [each.with_neighbours() for each in computed]
     constants = [each.constant for each in operands if each.constant is not None]
-    given = [digits_of_number(each) for each in constants]
-    if fit_together([*computed, *given]):
+    constant_digits = [digits_of_number(each) for each in constants]
+    if fit_together([*computed, *constant_digits]):
         return False
-    quick = None if parameters else quick_form(node, computed, given)
+    quick = None if parameters else quick_form(node, computed, constant_digits)
     for operand in operands:
         _compare_as_key(operand)
     if quick is not None:

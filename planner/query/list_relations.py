@@ -39,10 +39,10 @@ def name_long_lists(nodes: Sequence[exp.In], prefix: str) -> tuple[tuple[str, pa
             _write(node, values)
             continue
         name = f"{prefix}{len(relations)}"
-        shown: exp.Expr = exp.column(COLUMN)
+        list_value: exp.Expr = exp.column(COLUMN)
         if compared is not None and values.is_text and not compared.is_text:
-            shown = exp.cast(shown, str(compared), dialect="duckdb")
-        query.set("this", exp.select(shown).from_(exp.to_table(name)))
+            list_value = exp.cast(list_value, str(compared), dialect="duckdb")
+        query.set("this", exp.select(list_value).from_(exp.to_table(name)))
         relations.append((name, values.relation()))
     return tuple(relations)
 

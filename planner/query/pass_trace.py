@@ -42,8 +42,8 @@ def query_lines(query: LogicalQuery) -> Iterator[str]:
     for reference in query.bound.references:
         predicate = query.predicates.get(reference)
         if predicate is not None and not query.scans:
-            said = predicate_text(predicate, reference.table.schema)
-            yield f"pushed to {reference.alias}: {said}"
+            condition_text = predicate_text(predicate, reference.table.schema)
+            yield f"pushed to {reference.alias}: {condition_text}"
     yield from _equality_lines(query)
     if query.limit is not None:
         order = " in key order" if query.limit.order is ScanOrder.KEY else ""

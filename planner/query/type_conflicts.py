@@ -28,8 +28,8 @@ from pykudu_sql.planner.types.engine_types import (
 )
 from pykudu_sql.planner.types.expression_types import (
     ExpressionTypes,
+    have_decimals,
     holds_decimals,
-    shows_decimals,
 )
 from pykudu_sql.storage.common.types.type_names import shown_type
 from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError
@@ -53,9 +53,9 @@ def no_common_type(where: str, names: Sequence[str]) -> ProgrammingError:
 
     `where`: what they meet in, as it is written; `names`: of the types.
     """
-    shown = " and ".join(dict.fromkeys(names))
+    listed_types = " and ".join(dict.fromkeys(names))
     return ProgrammingError(
-        f"{where} of {shown}: no type of 38 digits has all their values",
+        f"{where} of {listed_types}: no type of 38 digits has all their values",
         hint="CAST one to fewer digits, as CAST(x AS DECIMAL(38,20)), or to DOUBLE",
         sqlstate=_NO_COMMON_TYPE,
     )
@@ -198,11 +198,11 @@ def check_using(scope: Scope, types: ExpressionTypes) -> None:
     """
     for name in sorted(scope.merged):
         joined = tuple((each, name) for each in scope.relations_with(name))
-        names = [types.of_shown((each,)) for each in joined]
+        names = [types.type_of_projections((each,)) for each in joined]
         for one, other in combinations(dict.fromkeys(names), 2):
             if _differ(one, other):
                 raise _differing(f"columns '{name}'", one, other)
-        if shows_decimals(joined):
+        if have_decimals(joined):
             _check_merged(name, names)
 
 

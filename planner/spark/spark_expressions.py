@@ -100,8 +100,8 @@ def _days_read(values: list[Typed]) -> list[Typed]:
     moments = [value.type for value in values if value.type.is_moment]
     if not moments:
         return values
-    wanted = common_type(moments)
-    return [read_moment(v.node, wanted) if v.type is ValueType.TEXT else v for v in values]
+    common = common_type(moments)
+    return [read_moment(v.node, common) if v.type is ValueType.TEXT else v for v in values]
 
 
 def _column(_: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
@@ -220,8 +220,8 @@ def _value_of_query(expressions: Expressions, node: exp.Expr, scope: SparkScope)
     only(node, "this", "alias")
     rows, outputs = expressions.subqueries(node.this, scope)
     alias = node.args.get("alias")
-    shown = exp.Subquery(this=rows, alias=None if alias is None else alias.copy())
-    return Typed(shown, outputs[0][1])
+    subquery = exp.Subquery(this=rows, alias=None if alias is None else alias.copy())
+    return Typed(subquery, outputs[0][1])
 
 
 def _like(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
@@ -333,8 +333,8 @@ def _case(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
         tests = [expressions.condition(branch.this, scope) for branch in ifs]
     else:
         (subject, *tests), _ = expressions.together([subject, *(b.this for b in ifs)], scope)
-    shown = [*(branch.args["true"] for branch in ifs), default]
-    (*values, otherwise), kind = expressions.together(shown, scope)
+    results = [*(branch.args["true"] for branch in ifs), default]
+    (*values, otherwise), kind = expressions.together(results, scope)
     branches = [exp.If(this=t, true=v) for t, v in zip(tests, values, strict=True)]
     return Typed(exp.Case(this=subject, ifs=branches, default=otherwise), kind)
 

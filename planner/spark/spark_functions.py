@@ -115,10 +115,11 @@ def _all_or_any(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> 
 def _filter(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     only(node, "this", "expression")
     inner = expressions.typed(node.this, scope)
-    wanted = expressions.condition(node.expression.this, scope)
+    filter_condition = expressions.condition(node.expression.this, scope)
     return Typed(
         _spread(
-            inner.node, lambda call: exp.Filter(this=call, expression=exp.Where(this=wanted.copy()))
+            inner.node,
+            lambda call: exp.Filter(this=call, expression=exp.Where(this=filter_condition.copy())),
         ),
         inner.type,
     )
@@ -189,8 +190,8 @@ def _neighbour(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> T
     """lag() and lead()."""
     only(node, "this", "offset", "default")
     offset, default = node.args.get("offset"), node.args.get("default")
-    shown = [node.this] if default is None else [node.this, default]
-    (argument, *rest), kind = expressions.together(shown, scope)
+    operands = [node.this] if default is None else [node.this, default]
+    (argument, *rest), kind = expressions.together(operands, scope)
     parts = {"this": argument, "default": rest[0] if rest else None}
     steps = None if offset is None else _whole(offset, 0)
     return Typed(type(node)(**parts, offset=steps), kind)

@@ -167,7 +167,7 @@ class _Translation:
         where = node.args.get("where")
         if where is not None:
             where.set("this", typed.condition(where.this, scope))
-        shown = [typed.typed(item, scope) for item in node.expressions]
+        items = [typed.typed(item, scope) for item in node.expressions]
         self._groups(node, scope)
         for clause in ("having", "qualify"):
             kept = node.args.get(clause)
@@ -176,10 +176,10 @@ class _Translation:
         distinct = node.args.get("distinct")
         if distinct is not None:
             only(distinct)
-        outputs = tuple((item.node.alias_or_name.lower(), item.type) for item in shown)
+        outputs = tuple((item.node.alias_or_name.lower(), item.type) for item in items)
         scope.aliases = dict(outputs)
         self._ordering(node, scope)
-        node.set("expressions", [item.node for item in shown])
+        node.set("expressions", [item.node for item in items])
         return outputs
 
     def _groups(self, node: exp.Expr, scope: SparkScope) -> None:

@@ -97,14 +97,14 @@ def type_of_column(column_type: DataType) -> ValueType:
     return _OF_COLUMNS[column_type.kind]
 
 
-def cast(node: exp.Expr, wanted: ValueType) -> exp.Expr:
+def cast(node: exp.Expr, target: ValueType) -> exp.Expr:
     """An expression as another type, by Spark's own rules.
 
     Raises NotOnSparkError: nothing is cast to that type.
     """
-    name = _CASTS.get(wanted)
+    name = _CASTS.get(target)
     if name is None:
-        raise NotOnSparkError(f"a cast to {wanted.name}")
+        raise NotOnSparkError(f"a cast to {target.name}")
     return exp.Cast(this=node, to=exp.DataType.build(name, dialect="spark"))
 
 

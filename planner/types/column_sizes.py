@@ -13,7 +13,7 @@ from pykudu_sql.planner.bind.bound_query import binding_of
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.types.engine_types import column_type
 from pykudu_sql.planner.types.expression_types import ExpressionTypes
-from pykudu_sql.planner.types.origins import origins, shown_by
+from pykudu_sql.planner.types.origins import origins, projections_of
 from pykudu_sql.planner.value_bounds.value_sizes import (
     has_size,
     note_cell,
@@ -44,9 +44,9 @@ def note_computed_sizes(columns: Sequence[exp.Column]) -> None:
 
 def _note(column: exp.Column) -> None:
     note_unbounded(column)  # until it is known, for an alias may be said within its own entry
-    shown = origins(shown_by(column))
-    sources = [each for each in shown if isinstance(each, exp.Expr)]
-    if not sources or len(sources) < len(shown):
+    projections = origins(projections_of(column))
+    sources = [each for each in projections if isinstance(each, exp.Expr)]
+    if not sources or len(sources) < len(projections):
         return
     for source in sources:
         if not has_size(source):

@@ -15,7 +15,7 @@ from functools import reduce
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import binding_of, columns_of, field_of
-from pykudu_sql.planner.bind.relations import OutputColumn, Relation, Shown
+from pykudu_sql.planner.bind.relations import OutputColumn, Projections, Relation
 from pykudu_sql.planner.functions.decimal_values import Digits, digits_of_number
 from pykudu_sql.planner.functions.exact_literals import type_literals
 from pykudu_sql.planner.plan.context import PlanContext
@@ -36,7 +36,7 @@ from pykudu_sql.planner.types.engine_types import (
     written_name,
 )
 from pykudu_sql.planner.types.literal_types import fits_integer, literal_type, number
-from pykudu_sql.planner.types.nullability import is_nullable, shows_null
+from pykudu_sql.planner.types.nullability import is_nullable, may_be_null
 from pykudu_sql.planner.types.origins import (
     alternatives,
     field_name,
@@ -44,7 +44,7 @@ from pykudu_sql.planner.types.origins import (
     leaves,
     listed_by,
     origins,
-    shown_by,
+    projections_of,
 )
 from pykudu_sql.planner.types.return_types import OPERATORS, operator_type, return_type, sum_type
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -145,23 +145,27 @@ class ExpressionTypes:
                 node.meta[_TYPE] = name
             nodes = waiting
 
-    def of_shown(self, shown: Shown) -> str | None:
+    def type_of_projections(self, projections: Projections) -> str | None:
         """The type of what shows some expressions or columns of relations; None if not known."""
         names = [
             stored_name(each.type) if isinstance(each, ColumnSchema) else self.name(each)
-            for each in origins(shown)
+            for each in origins(projections)
         ]
         return common_name(names, [*map(digits_of_type, names)]) if names else None
 
     def of_column(self, column: OutputColumn) -> ExpressionType:
         """The type and the nullability of a query's column."""
         return ExpressionType(
-            self.of_shown(column.shown), shows_null(column.shown, self.maybe_absent)
+            self.type_of_projections(column.projections),
+            may_be_null(column.projections, self.maybe_absent),
         )
 
     def of_columns(self, query: exp.Expr) -> list[tuple[str, str | None]]:
         """The names and the types of a query's columns."""
-        return [(column.name, self.of_shown(column.shown)) for column in columns_of(query)]
+        return [
+            (column.name, self.type_of_projections(column.projections))
+            for column in columns_of(query)
+        ]
 
     def _derive(self, node: exp.Expr) -> str | None:
         """The type of an expression, which is noted.
@@ -181,7 +185,7 @@ class ExpressionTypes:
                 return self._of_name(node)
             case exp.Query():
                 columns = columns_of(node)
-                return self._of_shown(columns[0].shown) if columns else None
+                return self._type_of_projections(columns[0].projections) if columns else None
             case exp.Placeholder() | exp.Star():
                 return None
             case exp.Alias() | exp.Paren():
@@ -259,23 +263,25 @@ class ExpressionTypes:
         stored = _stored(node)
         if stored is not None:
             return stored_name(stored)
-        shown = shown_by(node)
-        if shown:
-            return self._of_shown(shown)
+        projections = projections_of(node)
+        if projections:
+            return self._type_of_projections(projections)
         listed = listed_by(node)
         if listed is not None:
             return element_type(self._derive(listed))
         field = field_of(node)
         if field is None:
             return None
-        return reduce(field_type, (each.name for each in field.path), self._of_shown(field.struct))
+        return reduce(
+            field_type, (each.name for each in field.path), self._type_of_projections(field.struct)
+        )
 
-    def _of_shown(self, shown: Shown) -> str | None:
-        """As `of_shown`, for what is derived from it."""
-        for each in origins(shown):
+    def _type_of_projections(self, projections: Projections) -> str | None:
+        """As `type_of_projections`, for what is derived from it."""
+        for each in origins(projections):
             if isinstance(each, exp.Expr):
                 self._derive(each)
-        return self.of_shown(shown)
+        return self.type_of_projections(projections)
 
     def _engine_types(self, nodes: Sequence[exp.Expr]) -> list[str | None]:
         """The types by the engine, of expressions over NULLs of their columns' types.
@@ -363,19 +369,19 @@ def _is_decimal_source(node: exp.Expr) -> bool:
             return stored.kind is Kind.DECIMAL
         case exp.Column() | exp.Identifier():
             field = field_of(node)
-            shown = shown_by(node) if field is None else field.struct
-            listed = None if shown else listed_by(node)
-            return shows_decimals(shown) or (listed is not None and holds_decimals(listed))
+            projections = projections_of(node) if field is None else field.struct
+            listed = None if projections else listed_by(node)
+            return have_decimals(projections) or (listed is not None and holds_decimals(listed))
         case exp.Query():
-            return any(shows_decimals(each.shown) for each in columns_of(node))
+            return any(have_decimals(each.projections) for each in columns_of(node))
     return False
 
 
-def shows_decimals(shown: Shown) -> bool:
+def have_decimals(projections: Projections) -> bool:
     """Whether what shows some expressions or columns of relations may show a DECIMAL."""
     return any(
         holds_decimal(stored_name(each.type))
         if isinstance(each, ColumnSchema)
         else holds_decimals(each)
-        for each in origins(shown)
+        for each in origins(projections)
     )

@@ -7,8 +7,8 @@ from collections.abc import Set
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.relations import Relation, Shown, TableReference
-from pykudu_sql.planner.types.origins import alternatives, shown_by
+from pykudu_sql.planner.bind.relations import Projections, Relation, TableReference
+from pykudu_sql.planner.types.origins import alternatives, projections_of
 
 # What is NULL only where an operand is.
 _STRICT = (
@@ -37,7 +37,7 @@ def is_nullable(node: exp.Expr, absent: Set[Relation]) -> bool:
     `absent`: the relations in place of whose rows an outer join may put NULLs.
     """
     if isinstance(node, exp.Column):
-        return _is_rolled_up(node) or shows_null(shown_by(node), absent)
+        return _is_rolled_up(node) or may_be_null(projections_of(node), absent)
     if isinstance(node, exp.Coalesce):
         return all(is_nullable(each, absent) for each in alternatives(node))
     if isinstance(node, exp.Connector):
@@ -50,16 +50,16 @@ def is_nullable(node: exp.Expr, absent: Set[Relation]) -> bool:
     return not isinstance(node, _NEVER_NULL)
 
 
-def shows_null(shown: Shown, absent: Set[Relation]) -> bool:
+def may_be_null(projections: Projections, absent: Set[Relation]) -> bool:
     """Whether what shows some expressions or columns of relations may be NULL.
 
     `absent`: see `is_nullable`.
     """
-    return not shown or any(
+    return not projections or any(
         is_nullable(each, absent)
         if isinstance(each, exp.Expr)
         else _is_nullable_column(*each, absent)
-        for each in shown
+        for each in projections
     )
 
 
@@ -76,4 +76,4 @@ def _is_nullable_column(relation: Relation, name: str, absent: Set[Relation]) ->
     if isinstance(relation, TableReference):
         return relation.column(name).may_show_null
     column = relation.column(name)
-    return column is None or shows_null(column.shown, absent)
+    return column is None or may_be_null(column.projections, absent)

@@ -6,7 +6,7 @@ from typing import cast
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import binding_of
-from pykudu_sql.planner.bind.relations import Shown, TableReference
+from pykudu_sql.planner.bind.relations import Projections, TableReference
 from pykudu_sql.planner.tree_nodes import derived_from
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
@@ -47,7 +47,7 @@ def alternatives(node: exp.Expr) -> list[exp.Expr]:
     return [each for each in operands if each is not None]
 
 
-def shown_by(node: exp.Expr) -> Shown:
+def projections_of(node: exp.Expr) -> Projections:
     """What a name stands for: columns of relations, or expressions; nothing where it is not known.
 
     A column that USING joins stands for all that are joined, another for itself, and one without a
@@ -65,10 +65,10 @@ def shown_by(node: exp.Expr) -> Shown:
     return ()
 
 
-def origins(shown: Shown) -> list[ColumnSchema | exp.Expr]:
+def origins(projections: Projections) -> list[ColumnSchema | exp.Expr]:
     """The stored columns and the expressions that something shows; nothing if one is not known."""
     sources: list[ColumnSchema | exp.Expr] = []
-    for each in shown:
+    for each in projections:
         if isinstance(each, exp.Expr):
             sources.append(each)
             continue
@@ -77,7 +77,7 @@ def origins(shown: Shown) -> list[ColumnSchema | exp.Expr]:
             sources.append(relation.column(name))
             continue
         column = relation.column(name)
-        inner = [] if column is None else origins(column.shown)
+        inner = [] if column is None else origins(column.projections)
         if not inner:
             return []
         sources.extend(inner)

@@ -66,11 +66,11 @@ def _checked(whole: exp.Expr, node: exp.Expr) -> exp.Expr:
     if not isinstance(node, exp.GroupConcat):
         size = size * exp.Literal.number(ELEMENT_BYTES)
     few = exp.LTE(this=size, expression=exp.Literal.number(MAX_VALUE_BYTES))
-    shown = exp.Literal.string(node.meta.get(SOURCE_NAME) or name)
+    heading = exp.Literal.string(node.meta.get(SOURCE_NAME) or name)
     condition = exp.Or(
         this=exp.Coalesce(this=few, expressions=[exp.true()]),
         expression=exp.Anonymous(
-            this=TOO_LARGE, expressions=[exp.cast(size, exp.DType.DOUBLE), shown]
+            this=TOO_LARGE, expressions=[exp.cast(size, exp.DType.DOUBLE), heading]
         ),
     )
     return exp.Case(ifs=[exp.If(this=condition, true=whole.copy())])

@@ -185,7 +185,7 @@ def _refuse_too_large(call: Call, growth: Growth) -> None:
         call.node.meta[_UNFOLDED] = True
     is_folded = _is_constant(call) and _UNFOLDED not in call.node.meta
     if growth.rule(least_measures(call.arguments, is_constant=is_folded)) > MAX_VALUE_BYTES:
-        excess = growth.bounded.excess(_shown(call))
+        excess = growth.bounded.excess(_text(call))
         raise ValueOutOfRangeError(excess, hint=growth.bounded.remedy, sqlstate="54000")
 
 
@@ -233,7 +233,7 @@ def _checked(call: Call, growth: Growth | None, deep: Sequence[int]) -> exp.Expr
             carrier,
             _check(
                 WITHIN_UNFOLDED if is_unfolded else WITHIN,
-                f"{growth.bounded} {_shown(call)}",
+                f"{growth.bounded} {_text(call)}",
                 growth.rule(ComputedMeasures(arguments, is_constant=measured_as_constant)),
                 carrier,
             ),
@@ -246,7 +246,7 @@ def _swap(old: exp.Expr, new: exp.Expr) -> exp.Expr:
     return new
 
 
-def _shown(call: Call) -> str:
+def _text(call: Call) -> str:
     """The name by which a refusal knows a call: as the statement has it."""
     written: str | None = call.node.meta.get(SOURCE_NAME)
     return written or _SHOWN.get(call.name, call.name)

@@ -217,8 +217,8 @@ class ComputedMeasures(Measures):
         return _amount(engine_call("len", self._copy(position)))
 
     def mapped(self, position: int, amount: exp.Expr, parameters: Sequence[exp.Expr]) -> exp.Expr:
-        shown = [parameter.copy() for parameter in parameters]
-        each = exp.Lambda(this=amount + exp.Literal.number(self.element), expressions=shown)
+        copies = [parameter.copy() for parameter in parameters]
+        each = exp.Lambda(this=amount + exp.Literal.number(self.element), expressions=copies)
         mapped = engine_call("list_transform", self._copy(position), each)
         return _amount(engine_call("list_sum", mapped))
 

@@ -68,8 +68,8 @@ class Arity:
             return "no arguments"
         else:
             numbers = [str(count) for count in self.counts]
-        shown = " or ".join(filter(None, (", ".join(numbers[:-1]), numbers[-1])))
-        return f"{shown} argument{'' if numbers[-1] in _SINGULAR else 's'}"
+        count_text = " or ".join(filter(None, (", ".join(numbers[:-1]), numbers[-1])))
+        return f"{count_text} argument{'' if numbers[-1] in _SINGULAR else 's'}"
 
 
 @dataclass(frozen=True, slots=True)

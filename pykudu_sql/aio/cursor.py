@@ -81,15 +81,15 @@ class AsyncCursor:
         count = self.arraysize if size is None else size
         if not self._fetched:
             return await self._worker.run(self._cursor.fetchmany, count)
-        taken, self._fetched = self._fetched[:count], self._fetched[count:]
-        if len(taken) == count:
-            return taken
-        return taken + await self._worker.run(self._cursor.fetchmany, count - len(taken))
+        fetched, self._fetched = self._fetched[:count], self._fetched[count:]
+        if len(fetched) == count:
+            return fetched
+        return fetched + await self._worker.run(self._cursor.fetchmany, count - len(fetched))
 
     async def fetchall(self) -> list[Row]:
         """All rows not fetched yet."""
-        taken, self._fetched = self._fetched, []
-        return taken + await self._worker.run(self._cursor.fetchall)
+        fetched, self._fetched = self._fetched, []
+        return fetched + await self._worker.run(self._cursor.fetchall)
 
     async def fetch_dicts(self, size: int = sys.maxsize) -> list[dict[str, Any]]:
         """The next rows by the names of their columns; see `Cursor.fetch_dicts`."""

@@ -52,5 +52,9 @@ def _row_bytes(relation: Relation) -> float:
 
 def _longest(sql: str, parameters: Sequence[Any]) -> int:
     """Characters of the longest text of a query."""
-    given = max((len(p) for p in parameters if isinstance(p, str | bytes)), default=0)
-    return given if len(sql) < _LONG_QUERY else max(given, *map(len, sql.split("'")))
+    parameter_bytes = max((len(p) for p in parameters if isinstance(p, str | bytes)), default=0)
+    return (
+        parameter_bytes
+        if len(sql) < _LONG_QUERY
+        else max(parameter_bytes, *map(len, sql.split("'")))
+    )

@@ -25,12 +25,12 @@ def with_days(sql: str, names: Sequence[str], types: Sequence[Any]) -> str:
 
     `names`, `types`: of its columns.
     """
-    shown = ", ".join(
+    rewritten_columns = ", ".join(
         f"{_value(f'c{i}', kind, 0)} AS {quote_name(name)}"
         for i, (name, kind) in enumerate(zip(names, types, strict=True))
     )
     columns = ", ".join(f"c{i}" for i in range(len(names)))
-    return f"SELECT {shown} FROM ({sql}) AS q({columns})"
+    return f"SELECT {rewritten_columns} FROM ({sql}) AS q({columns})"
 
 
 def _value(value: str, kind: Any, depth: int) -> str:

@@ -58,8 +58,10 @@ def _operators(node: Mapping[str, Any]) -> "list[Operator]":
     columns = None
     if _SCAN in name:
         columns = tuple(_texts(extra.get("Projections")))
-    shown = {key: ", ".join(_texts(value)) for key, value in extra.items() if key not in _OMITTED}
-    details = {key: text for key, text in shown.items() if not _PLACES.fullmatch(text)}
+    displayed = {
+        key: ", ".join(_texts(value)) for key, value in extra.items() if key not in _OMITTED
+    }
+    details = {key: text for key, text in displayed.items() if not _PLACES.fullmatch(text)}
     estimated = str(extra.get(_ESTIMATED, "")).lstrip("~")
     rows = node.get("intermediate_rows")
     return [

@@ -152,13 +152,13 @@ def with_batch_check(sql: str, names: Sequence[str], types: Sequence[Any]) -> st
     total = " + ".join(f"coalesce({size}, 0)" for size in sizes.values())
     checked = f"({total}) <= {_SMALL_ROW} OR __handed_on(CAST({total} AS DOUBLE), 'result')"
     first = min(sizes)
-    shown = ", ".join(
+    columns_sql = ", ".join(
         (f"CASE WHEN {checked} THEN c{i} END" if i == first else f"c{i}")
         + f" AS {quote_name(name)}"
         for i, name in enumerate(names)
     )
     columns = ", ".join(f"c{i}" for i in range(len(names)))
-    return f"SELECT {shown} FROM ({sql}) AS q({columns})"
+    return f"SELECT {columns_sql} FROM ({sql}) AS q({columns})"
 
 
 def _size(column: str, kind: Any) -> str:

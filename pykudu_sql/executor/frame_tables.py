@@ -48,9 +48,9 @@ class StreamedFrame:
 
     def batches(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
         """See `FrameRows`. Raises DataError: a value is none of its column's type."""
-        wanted = [self._columns[place] for place in columns]
+        requested_columns = [self._columns[place] for place in columns]
         for batch in self._opened([self._sources[place] for place in columns]):
-            yield _converted(batch, wanted)
+            yield _converted(batch, requested_columns)
 
 
 def frame_of(name: str, data: Any) -> FrameTable:
@@ -147,11 +147,11 @@ def _dataset_batches(dataset: Any, columns: Sequence[str]) -> Iterator[pa.Record
 
 
 def _lazy_batches(frame: Any, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    wanted = frame.select(list(columns))
-    if hasattr(wanted, "collect_batches"):
-        parts = wanted.collect_batches(chunk_size=_BATCH_ROWS)
+    requested_columns = frame.select(list(columns))
+    if hasattr(requested_columns, "collect_batches"):
+        parts = requested_columns.collect_batches(chunk_size=_BATCH_ROWS)
     else:  # polars before 1.34
-        parts = wanted.collect(engine="streaming").iter_slices(_BATCH_ROWS)
+        parts = requested_columns.collect(engine="streaming").iter_slices(_BATCH_ROWS)
     for part in parts:
         yield from part.to_arrow().to_batches()
 

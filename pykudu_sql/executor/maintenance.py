@@ -30,16 +30,16 @@ def flush(state: SessionState, plan: Flush) -> Outcome:
 def optimize(state: SessionState, plan: Optimize) -> Outcome:
     """OPTIMIZE of a table: one row with its sizes before and after."""
     with ctrl_c_interrupts(state.cancellation.request), state.followed():
-        done = state.store.optimize(plan.table.name, plan.full, state.checkpoint)
-    return Outcome(RowResult(_OPTIMIZED, [astuple(done)]), 1, "Table has been optimized.")
+        report = state.store.optimize(plan.table.name, plan.full, state.checkpoint)
+    return Outcome(RowResult(_OPTIMIZED, [astuple(report)]), 1, "Table has been optimized.")
 
 
 def vacuum(state: SessionState, plan: Vacuum) -> Outcome:
     """VACUUM of one table or of all: one row with what was removed."""
     name = None if plan.table is None else plan.table.name
     with ctrl_c_interrupts(state.cancellation.request), state.followed():
-        done = state.store.vacuum(name, state.checkpoint)
-    return Outcome(RowResult(_VACUUMED, [astuple(done)]), 1, "Old history has been dropped.")
+        report = state.store.vacuum(name, state.checkpoint)
+    return Outcome(RowResult(_VACUUMED, [astuple(report)]), 1, "Old history has been dropped.")
 
 
 def reset_statements(state: SessionState, plan: ResetStatements) -> Outcome:

@@ -108,7 +108,7 @@ class ColumnRows:
         file: PermittedFile,
         kind: FileKind,
         table: TableInfo,
-        wanted: Sequence[ColumnSchema] | None,
+        requested_columns: Sequence[ColumnSchema] | None,
     ) -> None:
         """Open a file and read its schema.
 
@@ -119,7 +119,7 @@ class ColumnRows:
         self._file = ColumnFile(file, kind.format)
         schema = self._file.schema
         try:
-            positions = positions_of(schema.names, table, wanted, file.name)
+            positions = positions_of(schema.names, table, requested_columns, file.name)
             for index, column in positions:
                 check_family(column, schema.field(index).type, file.name)
         except BaseException:

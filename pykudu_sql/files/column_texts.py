@@ -91,22 +91,22 @@ def _hex(array: pa.Array) -> pa.Array:
     return pc.binary_join_element_wise("\\x", digits, "")
 
 
-def has_bytes(texts: pa.Array, wanted: npt.NDArray[np.bool_]) -> bool:
+def has_bytes(texts: pa.Array, mask: npt.NDArray[np.bool_]) -> bool:
     """Whether the bytes of strings have one that a table of 256 flags marks."""
     _, offsets, data = texts.buffers()
     if data is None or not len(texts):
         return False
     bounds = np.frombuffer(offsets, np.int32, len(texts) + 1, 4 * texts.offset)
-    return bool(wanted[np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]].any())
+    return bool(mask[np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]].any())
 
 
-def with_bytes(texts: pa.Array, wanted: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def with_bytes(texts: pa.Array, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Which strings have a byte that a table of 256 flags marks; none that is NULL."""
     matches = np.zeros(len(texts), np.bool_)
     _, offsets, data = texts.buffers()
     if data is not None and len(texts):
         bounds = np.frombuffer(offsets, np.int32, len(texts) + 1, 4 * texts.offset)
-        hits = np.flatnonzero(wanted[np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]])
+        hits = np.flatnonzero(mask[np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]])
         matches[np.searchsorted(bounds, hits + bounds[0], side="right") - 1] = True
         if texts.null_count:
             matches &= np.asarray(texts.is_valid().to_numpy(zero_copy_only=False))

@@ -35,7 +35,7 @@ class CsvRows:
         file: PermittedFile,
         kind: FileKind,
         table: TableInfo,
-        wanted: Sequence[ColumnSchema] | None,
+        requested_columns: Sequence[ColumnSchema] | None,
     ) -> None:
         """Open a file and read its header.
 
@@ -57,11 +57,15 @@ class CsvRows:
                 head = head[used:]
             self._names = [] if names is None else names
             if names is None:
-                self.columns = table.schema.visible_columns if wanted is None else tuple(wanted)
+                self.columns = (
+                    table.schema.visible_columns
+                    if requested_columns is None
+                    else tuple(requested_columns)
+                )
                 self._positions: Sequence[int] = range(len(self.columns))
                 self._width = len(self.columns)
             else:
-                positions = positions_of(names, table, wanted, file.name)
+                positions = positions_of(names, table, requested_columns, file.name)
                 self.columns = tuple(column for _, column in positions)
                 self._positions = [position for position, _ in positions]
                 self._width = len(names)

@@ -165,8 +165,8 @@ def _is_within(path: str, folder: str) -> bool:
 def _below(folder: str) -> Iterator[str]:
     """What is in a folder, and below its folders of partitions."""
     with os.scandir(folder) as entries:
-        shown = [entry for entry in entries if not entry.name.startswith(_HIDDEN)]
-    for entry in shown:
+        visible = [entry for entry in entries if not entry.name.startswith(_HIDDEN)]
+    for entry in visible:
         if "=" in entry.name and entry.is_dir(follow_symlinks=False):
             yield from _below(entry.path)
         else:

@@ -52,18 +52,18 @@ class JsonRows:
         file: PermittedFile,
         kind: FileKind,
         table: TableInfo,
-        wanted: Sequence[ColumnSchema] | None,
+        requested_columns: Sequence[ColumnSchema] | None,
     ) -> None:
-        """Open a file. `wanted`: columns to be read; None for all that the table shows."""
+        """Open a file. `requested_columns`: None for all that the table shows."""
         self.count = 0
         self.columns: Sequence[ColumnSchema] = (
-            table.schema.visible_columns if wanted is None else tuple(wanted)
+            table.schema.visible_columns if requested_columns is None else tuple(requested_columns)
         )
         self._path = file.path
         self._name = file.name
         self._kind = kind
         self._table = table
-        self._takes_others = wanted is not None
+        self._takes_others = requested_columns is not None
         packed = None if kind.compression == "none" else kind.compression
         self._stream = pa.input_stream(file.path, compression=packed)
         fields = [(column.name, _arrow_type(column.type)) for column in self.columns]

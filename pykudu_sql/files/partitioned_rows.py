@@ -48,7 +48,7 @@ class PartitionedRows:
 def open_partitioned(
     file: PermittedFile,
     table: TableInfo,
-    wanted: Sequence[ColumnSchema] | None,
+    requested_columns: Sequence[ColumnSchema] | None,
     names_columns: bool,
     open_file: Open,
 ) -> RowFile:
@@ -57,20 +57,20 @@ def open_partitioned(
     Args:
         file: with partitions.
         table: that the rows are for.
-        wanted: columns to be read; None for all that the file and its folders have.
+        requested_columns: columns to be read; None for all that the file and its folders have.
         names_columns: whether the file itself names all of its columns.
         open_file: opens it.
 
     Raises UndefinedColumnError: a folder names a column that the table has not; Error: what
     `open_file` raises.
     """
-    if wanted is None:
+    if requested_columns is None:
         own = [column for _, column in positions_of([*file.partitions], table, None, file.name)]
     else:
-        own = [column for column in wanted if column.name in file.partitions]
+        own = [column for column in requested_columns if column.name in file.partitions]
     rest = None
-    if wanted is not None or not names_columns:
-        named = table.schema.visible_columns if wanted is None else wanted
+    if requested_columns is not None or not names_columns:
+        named = table.schema.visible_columns if requested_columns is None else requested_columns
         rest = [column for column in named if column not in own]
     inner = open_file(rest)
     partitions = {c: file.partitions[c.name] for c in own if c not in inner.columns}

@@ -77,7 +77,7 @@ class RowFile(Protocol):
 def positions_of(
     names: Sequence[str],
     table: TableInfo,
-    wanted: Sequence[ColumnSchema] | None,
+    requested_columns: Sequence[ColumnSchema] | None,
     path: str,
 ) -> list[tuple[int, ColumnSchema]]:
     """Which column of a file fills which of a table, by their names in any case.
@@ -85,7 +85,7 @@ def positions_of(
     Args:
         names: of the file's columns.
         table: to be filled.
-        wanted: columns of it that the statement names; None if it names none.
+        requested_columns: columns of it that the statement names; None if it names none.
         path: of the file.
 
     Raises UndefinedColumnError: the file has a column that the table has not, or lacks one that the
@@ -95,14 +95,14 @@ def positions_of(
     for position, name in enumerate(names):
         if positions.setdefault(name.lower(), position) != position:
             raise InvalidSchemaError(f"'{path}' has the column '{name:.80}' twice")
-    if wanted is not None:
-        for column in wanted:
+    if requested_columns is not None:
+        for column in requested_columns:
             if column.name not in positions:
                 raise UndefinedColumnError(
                     f"'{path}' has no column '{column.name}'",
                     hint="its columns are " + ", ".join(name[:80] for name in names),
                 )
-        return [(positions[column.name], column) for column in wanted]
+        return [(positions[column.name], column) for column in requested_columns]
     by_name = {column.name: column for column in table.schema.visible_columns}
     for name in positions:
         if name not in by_name:

@@ -24,7 +24,11 @@ _UNREADABLE: Final = (
 
 
 def lines_of(
-    path: str, file_format: str, options: Mapping[str, str], records: int, wanted: Sequence[int]
+    path: str,
+    file_format: str,
+    options: Mapping[str, str],
+    records: int,
+    record_numbers: Sequence[int],
 ) -> dict[int, int]:
     """The lines at which records of a file begin, from 1; empty where that cannot be determined.
 
@@ -33,7 +37,7 @@ def lines_of(
         file_format: csv, json or another.
         options: of the reader, as the user gave them, names in lower case.
         records: of the file, as Spark counted them.
-        wanted: numbers of records, from 0; a header is none.
+        record_numbers: numbers of records, from 0; a header is none.
     """
     if not options.keys() <= _LINE_OPTIONS or file_format not in ("csv", "json"):
         return {}
@@ -41,7 +45,7 @@ def lines_of(
         with pa.input_stream(path, compression="detect") as packed:
             text = TextIOWrapper(packed, options.get("encoding", "utf-8"), newline="")
             starts = _json(text) if file_format == "json" else _csv(path, text, options)
-            lines, positions, number = {}, set(wanted), -1
+            lines, positions, number = {}, set(record_numbers), -1
             for number, line in enumerate(starts):
                 if number in positions:
                     lines[number] = line
@@ -50,12 +54,14 @@ def lines_of(
     return lines if number + 1 == records else {}
 
 
-def record_lines(path: str, kind: FileKind, columns: int, wanted: Sequence[int]) -> dict[int, int]:
+def record_lines(
+    path: str, kind: FileKind, columns: int, record_numbers: Sequence[int]
+) -> dict[int, int]:
     """The same for files that COPY reads, as far as the last record that is wanted.
 
     `columns`: of the file's rows; where there is one, a blank line is a row of CSV.
     """
-    if not kind.is_text or not wanted:
+    if not kind.is_text or not record_numbers:
         return {}
     packed = None if kind.compression == "none" else kind.compression
     try:
@@ -66,7 +72,7 @@ def record_lines(path: str, kind: FileKind, columns: int, wanted: Sequence[int])
                 starts = _csv_starts(
                     TextIOWrapper(stream, "utf-8-sig", "replace", ""), kind, columns
                 )
-            positions = set(wanted)
+            positions = set(record_numbers)
             numbered = enumerate(islice(starts, max(positions) + 1))
             return {number: line for number, line in numbered if number in positions}
     except _UNREADABLE:

@@ -180,10 +180,10 @@ class _Restore:
         """See that no name is taken. Raises DuplicateObjectError: one is."""
         catalog = self.store.catalog
         names = sorted((*wanted.tables, *wanted.views))
-        taken = [name for name in names if name in catalog.tables or name in catalog.views]
-        if taken:
+        existing = [name for name in names if name in catalog.tables or name in catalog.views]
+        if existing:
             raise DuplicateObjectError(
-                f"'{taken[0]}' is in the database already",
+                f"'{existing[0]}' is in the database already",
                 hint="restore into a new database, or one table under a new name",
             )
 

@@ -99,8 +99,8 @@ class PykuduCompiler(compiler.SQLCompiler):
         if binary.type._type_affinity is JSON:
             return f"json_extract({document}, {path})"
         item = f"json_extract_string({document}, {path})"
-        wanted = self.dialect.type_compiler_instance.process(binary.type)
-        return item if wanted == "STRING" else f"CAST({item} AS {wanted})"
+        type_name = self.dialect.type_compiler_instance.process(binary.type)
+        return item if type_name == "STRING" else f"CAST({item} AS {type_name})"
 
     def get_from_hint_text(self, table: Any, text: str | None) -> str | None:
         """A hint of `with_hint`, such as `FOR SYSTEM_TIME AS OF now()`, as it is."""

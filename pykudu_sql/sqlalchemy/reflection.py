@@ -138,8 +138,8 @@ def table_options(connection: Connection, table: str, schema: str | None) -> dic
     """How a table is partitioned. Raises NoSuchTableError: there is none."""
     if require(connection, table, schema) == "VIEW":
         return {}
-    shown = rows(connection, f"SHOW CREATE TABLE {_mention(connection, table, schema)}")[0][0]
-    partitions = _PARTITION_BY.search(shown)
+    statement = rows(connection, f"SHOW CREATE TABLE {_mention(connection, table, schema)}")[0][0]
+    partitions = _PARTITION_BY.search(statement)
     return {"pykudu_partition_by": partitions[1].strip()} if partitions else {}
 
 

@@ -102,13 +102,13 @@ def _zsh_case(line: CommandLine) -> Iterator[str]:
 
 def _zsh_specs(line: CommandLine) -> Iterator[str]:
     for option in line.options:
-        told = option.help.replace("[", "(").replace("]", ")").replace(":", "\\:")
+        help_text = option.help.replace("[", "(").replace("]", ")").replace(":", "\\:")
         value = ""
         if option.value is not None:
             given = f"({' '.join(option.choices)})" if option.choices else " "
             value = f":{_colons(option.value)}:{'_files' if _is_path(option) else given}"
         for flag in option.flags:
-            yield shlex.quote(f"*{flag}[{told}]{value}")
+            yield shlex.quote(f"*{flag}[{help_text}]{value}")
 
 
 def _colons(text: str) -> str:

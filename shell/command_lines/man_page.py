@@ -83,5 +83,5 @@ def _entry(name: str, text: str) -> Iterator[str]:
 
 def _plain(text: str) -> str:
     """Text that roff shows as it is."""
-    shown = text.replace("\\", "\\e").replace("-", "\\-").replace("~", "\\(ti")
-    return f"\\&{shown}" if shown.startswith((".", "'")) else shown
+    escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("~", "\\(ti")
+    return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped

@@ -51,32 +51,32 @@ def matching(session: "ShellSession", arguments: Sequence[str]) -> list[Relation
 
     Raises UsageError: none does.
     """
-    known = relations(session)
+    all_relations = relations(session)
     if not arguments:
-        return known
-    found = [r for r in known if fnmatch.fnmatchcase(r.listed, arguments[0].lower())]
-    if not found:
-        names = [relation.listed for relation in known]
+        return all_relations
+    matched = [r for r in all_relations if fnmatch.fnmatchcase(r.listed, arguments[0].lower())]
+    if not matched:
+        names = [relation.listed for relation in all_relations]
         raise UsageError(f"no table matches {arguments[0]!r}{near(arguments[0], names)}")
-    return found
+    return matched
 
 
 def relation(session: "ShellSession", name: str) -> Relation | None:
     """The one a name means in the database in use; None if there is none, as for `sys.tables`."""
     row = session.connection.execute("SELECT current_database()").fetchone()
     in_use = DEFAULT_DATABASE if row is None else row[0]
-    wanted = [(in_use, name), (in_use, name.lower())]
+    candidates = [(in_use, name), (in_use, name.lower())]
     database, dot, rest = name.partition(".")
     if dot:
-        wanted.append((database.lower(), rest.lower()))
-    known = {(r.database, r.name): r for r in relations(session)}
-    return next((known[key] for key in wanted if key in known), None)
+        candidates.append((database.lower(), rest.lower()))
+    all_relations = {(r.database, r.name): r for r in relations(session)}
+    return next((all_relations[key] for key in candidates if key in all_relations), None)
 
 
-def definition(session: "ShellSession", shown: Relation) -> str:
+def definition(session: "ShellSession", item: Relation) -> str:
     """The statement that makes it."""
-    kind = "VIEW" if shown.is_view else "TABLE"
-    row = session.connection.execute(f"SHOW CREATE {kind} {shown.sql}").fetchone()
+    kind = "VIEW" if item.is_view else "TABLE"
+    row = session.connection.execute(f"SHOW CREATE {kind} {item.sql}").fetchone()
     return "" if row is None else str(row[0])
 
 

@@ -69,8 +69,8 @@ def bail(session: "ShellSession", arguments: Sequence[str]) -> None:
 
 @command(".echo", arguments="[on|off]", summary="print each statement before it runs")
 def echo(session: "ShellSession", arguments: Sequence[str]) -> None:
-    wanted = switch(arguments[0], echo.usage) if arguments else not session.settings.echo
-    session.settings = checked(session.settings, "echo", wanted)
+    enabled = switch(arguments[0], echo.usage) if arguments else not session.settings.echo
+    session.settings = checked(session.settings, "echo", enabled)
 
 
 def _seconds(text: str) -> float:

@@ -72,9 +72,9 @@ def _redirect(session: "ShellSession", target: str) -> None:
 )
 def shell(session: "ShellSession", arguments: Sequence[str]) -> None:
     session.output.flush()
-    done = subprocess.run(arguments[0], shell=True, check=False)
-    if done.returncode:
-        raise UsageError(f"the command ended with code {done.returncode}")
+    process = subprocess.run(arguments[0], shell=True, check=False)
+    if process.returncode:
+        raise UsageError(f"the command ended with code {process.returncode}")
 
 
 @command(

@@ -55,7 +55,7 @@ FROM sys.tables WHERE name IN ({}) ORDER BY name
     summary="list tables and views, such as 'm*'; at a terminal with rows and sizes",
 )
 def tables(session: "ShellSession", arguments: Sequence[str]) -> None:
-    names = [found.listed for found in matching(session, arguments)]
+    names = [matched.listed for matched in matching(session, arguments)]
     if names and session.output.is_terminal and session.settings.format == "table":
         session.run_statement(_TABLES.format(", ".join("?" * len(names))), names)
         return
@@ -70,7 +70,7 @@ def tables(session: "ShellSession", arguments: Sequence[str]) -> None:
     paged=True,
 )
 def schema(session: "ShellSession", arguments: Sequence[str]) -> None:
-    found = matching(session, arguments)
+    matched = matching(session, arguments)
     in_use = DEFAULT_DATABASE
 
     def write(database: str, statement: str) -> None:
@@ -85,13 +85,13 @@ def schema(session: "ShellSession", arguments: Sequence[str]) -> None:
             if database != DEFAULT_DATABASE:
                 row = session.connection.execute(f"SHOW CREATE DATABASE {quoted(database)}")
                 session.output.write(f"{(row.fetchone() or ('',))[0]};\n")
-    for table in found:
+    for table in matched:
         if not table.is_view:
             write(table.database, definition(session, table))
             for index, column in indexes(session, table):
                 on = f"{table.sql} ({quoted(column)})"
                 write(table.database, f"CREATE INDEX {quoted(index)} ON {on}")
-    views = [(view, definition(session, view)) for view in found if view.is_view]
+    views = [(view, definition(session, view)) for view in matched if view.is_view]
     for view, text in views_in_order(views):
         write(view.database, text)
     if in_use != DEFAULT_DATABASE:
@@ -108,22 +108,22 @@ def describe(session: "ShellSession", arguments: Sequence[str]) -> None:
     if not arguments:
         tables.action(session, ())
         return
-    found = relation(session, arguments[0])
-    if found is None:
+    matched = relation(session, arguments[0])
+    if matched is None:
         # A table of `sys`, or an error that names what there is.
         session.run_statement(f"DESCRIBE {'.'.join(map(quoted, arguments[0].split('.', 1)))}")
         return
-    session.run_statement(_COLUMNS, [found.listed])
+    session.run_statement(_COLUMNS, [matched.listed])
     if session.settings.format != "table":
         return
-    _, _, behind = definition(session, found).partition("\n)\n")
-    if found.is_view:
-        behind = definition(session, found)
+    _, _, behind = definition(session, matched).partition("\n)\n")
+    if matched.is_view:
+        behind = definition(session, matched)
     for line in behind.splitlines():
         if line != "STORED AS KUDU":
             session.output.write(f"{line}\n")
-    if not found.is_view:
-        for index, column in indexes(session, found):
+    if not matched.is_view:
+        for index, column in indexes(session, matched):
             session.output.write(f"INDEX {index} ({column})\n")
 
 
@@ -134,11 +134,11 @@ def describe(session: "ShellSession", arguments: Sequence[str]) -> None:
     summary="show a table's columns with encodings, compression and sizes",
 )
 def columns(session: "ShellSession", arguments: Sequence[str]) -> None:
-    found = relation(session, arguments[0])
-    if found is None:
+    matched = relation(session, arguments[0])
+    if matched is None:
         describe.action(session, arguments)
     else:
-        session.run_statement(_STORED_COLUMNS, [found.listed, found.listed])
+        session.run_statement(_STORED_COLUMNS, [matched.listed, matched.listed])
 
 
 @command(".databases", "\\l", summary="list the databases, that is, schemas, of this database")
@@ -148,10 +148,10 @@ def databases(session: "ShellSession", arguments: Sequence[str]) -> None:
 
 @command(".indexes", "\\di", arguments="[PATTERN]", summary="list indexes, of tables such as 'm*'")
 def list_indexes(session: "ShellSession", arguments: Sequence[str]) -> None:
-    found = matching(session, arguments) if arguments else relations(session)
+    matched = matching(session, arguments) if arguments else relations(session)
     rows = [
         (table.listed, index, column)
-        for table in found
+        for table in matched
         if not table.is_view
         for index, column in indexes(session, table)
     ]

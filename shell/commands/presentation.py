@@ -30,14 +30,14 @@ def mode(session: "ShellSession", arguments: Sequence[str]) -> None:
 
 @command(".expanded", "\\x", summary="switch between a table and a line for each value")
 def expanded(session: "ShellSession", arguments: Sequence[str]) -> None:
-    wanted = "table" if session.settings.format == "line" else "line"
-    session.settings = checked(session.settings, "format", wanted)
+    new_format = "table" if session.settings.format == "line" else "line"
+    session.settings = checked(session.settings, "format", new_format)
 
 
 @command(".timer", "\\timing", arguments="[on|off]", summary="show how long statements take")
 def timer(session: "ShellSession", arguments: Sequence[str]) -> None:
-    wanted = switch(arguments[0], timer.usage) if arguments else not session.settings.timer
-    session.settings = checked(session.settings, "timer", wanted)
+    enabled = switch(arguments[0], timer.usage) if arguments else not session.settings.timer
+    session.settings = checked(session.settings, "timer", enabled)
 
 
 @command(".null", arguments="TEXT", summary="how NULL is written, such as ''")
@@ -59,10 +59,10 @@ def maxrows(session: "ShellSession", arguments: Sequence[str]) -> None:
 
 @command(".separators", arguments="[on|off]", summary="write numbers as 1,234,567")
 def separators(session: "ShellSession", arguments: Sequence[str]) -> None:
-    wanted = (
+    enabled = (
         switch(arguments[0], separators.usage) if arguments else not session.settings.separators
     )
-    session.settings = checked(session.settings, "separators", wanted)
+    session.settings = checked(session.settings, "separators", enabled)
 
 
 @command(
@@ -71,8 +71,8 @@ def separators(session: "ShellSession", arguments: Sequence[str]) -> None:
     summary="ask at the prompt before DELETE and UPDATE without WHERE, TRUNCATE, DROP and REPLACE",
 )
 def guard(session: "ShellSession", arguments: Sequence[str]) -> None:
-    wanted = switch(arguments[0], guard.usage) if arguments else not session.settings.guard
-    session.settings = checked(session.settings, "guard", wanted)
+    enabled = switch(arguments[0], guard.usage) if arguments else not session.settings.guard
+    session.settings = checked(session.settings, "guard", enabled)
 
 
 @command(".last", summary="show the last result again, with all its rows and columns")
@@ -118,8 +118,8 @@ def pager(session: "ShellSession", arguments: Sequence[str]) -> None:
 
 @command(".progress", arguments="[on|off]", summary="show how far statements of over a second are")
 def progress(session: "ShellSession", arguments: Sequence[str]) -> None:
-    wanted = switch(arguments[0], progress.usage) if arguments else not session.settings.progress
-    session.settings = checked(session.settings, "progress", wanted)
+    enabled = switch(arguments[0], progress.usage) if arguments else not session.settings.progress
+    session.settings = checked(session.settings, "progress", enabled)
 
 
 @command(".maxwidth", arguments="N", summary="width of a table; 0 for the terminal's")
@@ -132,8 +132,8 @@ def maxwidth(session: "ShellSession", arguments: Sequence[str]) -> None:
 )
 def settings(session: "ShellSession", arguments: Sequence[str]) -> None:
     for field in fields(Settings):
-        shown = _shown(field.name, getattr(session.settings, field.name))
-        session.output.write(f"{field.name}: {shown}\n")
+        choice_text = _shown(field.name, getattr(session.settings, field.name))
+        session.output.write(f"{field.name}: {choice_text}\n")
     for name, value, *_ in session.connection.execute("SHOW SETTINGS").fetchall():
         session.output.write(f"SET {name} = {'DEFAULT' if value is None else value}\n")
 

@@ -65,8 +65,8 @@ def _arguments(command: Command, rest: str) -> list[str]:
 )
 def help_command(session: "ShellSession", arguments: Sequence[str]) -> None:
     topic = " ".join(arguments)
-    wanted = topic.lstrip(".\\")
-    commands = [c for c in COMMANDS if not topic or wanted in (n.lstrip(".\\") for n in c.names)]
+    pattern = topic.lstrip(".\\")
+    commands = [c for c in COMMANDS if not topic or pattern in (n.lstrip(".\\") for n in c.names)]
     section = None if not topic or topic.startswith((".", "\\")) else find_section(topic)
     if not commands and section is None:
         names = [name for c in COMMANDS for name in c.names]

@@ -67,10 +67,10 @@ def edit(session: "ShellSession", arguments: Sequence[str]) -> None:
     paged=True,
 )
 def history(session: "ShellSession", arguments: Sequence[str]) -> None:
-    wanted = arguments[0].lower() if arguments else ""
+    pattern = arguments[0].lower() if arguments else ""
     # The last one is this command.
-    found = [text for text in session.typed()[:-1] if wanted in text.lower()]
-    for text in found[-_SHOWN_LINES:]:
+    matching_statements = [text for text in session.typed()[:-1] if pattern in text.lower()]
+    for text in matching_statements[-_SHOWN_LINES:]:
         session.output.write(f"{text}\n")
 
 
@@ -84,13 +84,13 @@ def last_statement(session: "ShellSession") -> str:
 def _run_editor(path: Path) -> None:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:
-        done = subprocess.run([*shlex.split(editor), str(path)], check=False)
+        process = subprocess.run([*shlex.split(editor), str(path)], check=False)
     except (OSError, ValueError) as error:
         raise UsageError(
             f"cannot start the editor {editor!r}: {error}; $VISUAL or $EDITOR names one"
         ) from error
-    if done.returncode:
-        raise UsageError(f"the editor {editor!r} ended with code {done.returncode}")
+    if process.returncode:
+        raise UsageError(f"the editor {editor!r} ended with code {process.returncode}")
 
 
 def _text_of(path: Path) -> str:

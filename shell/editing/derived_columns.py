@@ -13,15 +13,15 @@ _ENDS_LIST = words("FROM WHERE GROUP ORDER HAVING LIMIT UNION EXCEPT INTERSECT Q
 
 def derived_columns(tokens: Sequence[Token]) -> dict[str, tuple[str, ...]]:
     """The columns of each named subquery, by its name; without those that cannot be known."""
-    found: dict[str, tuple[str, ...]] = {}
+    columns_by_name: dict[str, tuple[str, ...]] = {}
     for i, token in enumerate(tokens):
         if token.text != "(" or i + 1 >= len(tokens) or tokens[i + 1].word != "SELECT":
             continue
         end = _closing(tokens, i)
         name = _name_before(tokens, i) or _name_behind(tokens, end)
         if name is not None:
-            found[name] = _columns(tokens[i + 2 : end])
-    return found
+            columns_by_name[name] = _columns(tokens[i + 2 : end])
+    return columns_by_name
 
 
 def _closing(tokens: Sequence[Token], opened: int) -> int:

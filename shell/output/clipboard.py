@@ -28,12 +28,12 @@ def clipboard_program(environ: Mapping[str, str]) -> Sequence[str] | None:
 def give(program: Sequence[str], text: str) -> bool:
     """Give a text to a program; whether it took it."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             program, input=text, text=True, check=False, stdout=subprocess.DEVNULL, timeout=5
         )
     except (OSError, subprocess.SubprocessError):
         return False
-    return done.returncode == 0
+    return process.returncode == 0
 
 
 def osc52(text: str) -> str:

@@ -95,9 +95,9 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 def line(names: Sequence[str], batches: Batches, null: str) -> Iterator[str]:
     """One `name = value` a line, a blank line between rows; control characters spelled out."""
-    shown = [escape(name) for name in names]
-    columns = max(map(width, shown), default=0)
-    heads = [pad(name, columns, right=True) + " = " for name in shown]
+    escaped = [escape(name) for name in names]
+    columns = max(map(width, escaped), default=0)
+    heads = [pad(name, columns, right=True) + " = " for name in escaped]
     for number, row in enumerate(chain.from_iterable(batches)):
         texts = (null if v is None else escape(to_text(v)) for v in row)
         lines = "".join(f"{h}{text}\n" for h, text in zip(heads, texts, strict=True))

@@ -20,14 +20,14 @@ def fitted(lines: Sequence[str], columns: int) -> list[str]:
     """The lines, none of them wider than so many columns of a terminal."""
     if columns < _LEAST_COLUMNS:
         return list(lines)
-    shown: list[str] = []
+    output_lines: list[str] = []
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
         place = _PLACE.match(line)
         if place is not None and _MARKS.fullmatch(below) and line.isascii():
-            shown += _around_marks(line, below, place.end(), columns)
-        elif not (shown and _MARKS.fullmatch(line)):
-            shown += wrap_text(line, columns, _MOST_LINES)
-    return shown
+            output_lines += _around_marks(line, below, place.end(), columns)
+        elif not (output_lines and _MARKS.fullmatch(line)):
+            output_lines += wrap_text(line, columns, _MOST_LINES)
+    return output_lines
 
 
 def _around_marks(line: str, marks: str, begins: int, columns: int) -> tuple[str, str]:

@@ -24,16 +24,16 @@ class PagerLeft(Exception):
     """The user left the pager: nobody wants the rest of the text."""
 
 
-def pager_command(chosen: str, environ: Mapping[str, str], *, safe: bool) -> str | None:
+def pager_command(setting: str, environ: Mapping[str, str], *, safe: bool) -> str | None:
     """The command of the pager; None if there is none.
 
     Args:
-        chosen: the setting `pager_command`; empty for `$PYKUDU_SQL_PAGER`, `$PAGER` or `less`.
+        setting: the setting `pager_command`; empty for `$PYKUDU_SQL_PAGER`, `$PAGER` or `less`.
         environ: of the process.
         safe: only `less` will do, which can be kept from running other programs.
     """
     if not safe:
-        for command in (chosen, environ.get("PYKUDU_SQL_PAGER"), environ.get("PAGER")):
+        for command in (setting, environ.get("PYKUDU_SQL_PAGER"), environ.get("PAGER")):
             if command:
                 return command
     return "less" if shutil.which("less") else None

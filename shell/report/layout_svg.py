@@ -59,14 +59,14 @@ def _rowset(rowset: RowsetFacts, y: int, lane: int) -> Iterator[str]:
     columns = max((rowset.high - rowset.low) * _WIDTH - 1, 2.0)
     kind = "memory" if rowset.in_memory else "disk"
     name = "MemRowSet" if rowset.in_memory else f"DiskRowSet {rowset.number}"
-    told = [
+    tooltip = [
         f"{name}: {rowset.rows:,} rows, {rowset.live_rows:,} alive",
         f"{size_text(rowset.disk_bytes)} on disk",
         f"{rowset.redo_records:,} REDO and {rowset.undo_records:,} UNDO records, "
         f"{rowset.memory_deltas:,} changes in memory",
         f"keys from {rowset.low:.1%} to {rowset.high:.1%}",
     ]
-    yield f"<g><title>{escape(chr(10).join(told))}</title>"
+    yield f"<g><title>{escape(chr(10).join(tooltip))}</title>"
     yield (
         f'<rect class="{kind}" x="{x:.1f}" y="{y}" width="{columns:.1f}" height="{lane}" rx="2"/>'
     )

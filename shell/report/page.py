@@ -86,13 +86,14 @@ def _tables(tables: Sequence[TableFacts]) -> Iterator[str]:
 
 def _advice(facts: DatabaseFacts) -> Iterator[str]:
     yield "<h2>Advice</h2>"
-    found = advice(facts)
-    if not found:
+    findings = advice(facts)
+    if not findings:
         yield '<p class="soft">Nothing would gain much.</p>\n'
         return
     yield '<ul class="advice">'
     yield from (
-        f"<li><code>{escape(each.statement)}</code><br>{escape(each.reason)}</li>" for each in found
+        f"<li><code>{escape(each.statement)}</code><br>{escape(each.reason)}</li>"
+        for each in findings
     )
     yield "</ul>\n"
 
@@ -176,7 +177,7 @@ def _partitions(tablets: Sequence[TabletFacts]) -> Iterator[str]:
 def _tablet(tablet: TabletFacts) -> Iterator[str]:
     on_disk = sum(not rowset.in_memory for rowset in tablet.rowsets)
     changes = sum(rowset.changes for rowset in tablet.rowsets)
-    told = [
+    facts_rows = [
         f"{tablet.live_rows:,} live rows",
         f"{on_disk:,} rowset{'' if on_disk == 1 else 's'} on disk",
         f"average height {tablet.height:.1f}",
@@ -185,7 +186,7 @@ def _tablet(tablet: TabletFacts) -> Iterator[str]:
     yield f'<div class="tablet"><p><strong>tablet {tablet.number}</strong>'
     if tablet.partition:
         yield f"<span>{escape(tablet.partition)}</span>"
-    yield from (f'<span class="soft">{text}</span>' for text in told)
+    yield from (f'<span class="soft">{text}</span>' for text in facts_rows)
     yield "</p>"
     if tablet.rowsets:
         yield layout_svg(tablet)

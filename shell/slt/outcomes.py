@@ -90,14 +90,14 @@ def check_statement(record: StatementRecord, sql: str, outcome: Outcome) -> Prob
 
 
 def _check_failure(
-    record: StatementRecord, sql: str, got: Failed, expected: Failure
+    record: StatementRecord, sql: str, actual: Failed, expected: Failure
 ) -> Problem | None:
-    if expected.sqlstate and got.sqlstate != expected.sqlstate:
-        reason = f"expected SQLSTATE {expected.sqlstate}, got {got.sqlstate}: {got.message}"
+    if expected.sqlstate and actual.sqlstate != expected.sqlstate:
+        reason = f"expected SQLSTATE {expected.sqlstate}, got {actual.sqlstate}: {actual.message}"
         return Problem(record, sql, reason)
-    if not re.search(expected.pattern, got.message):
-        return Problem(record, sql, f"no match for /{expected.pattern}/ in: {got.message}")
-    lines = [line.rstrip() for line in got.message.split("\n")]
+    if not re.search(expected.pattern, actual.message):
+        return Problem(record, sql, f"no match for /{expected.pattern}/ in: {actual.message}")
+    lines = [line.rstrip() for line in actual.message.split("\n")]
     if expected.text is not None and [line.rstrip() for line in expected.text] != lines:
         return Problem(record, sql, "the error differs", _diff(expected.text, lines))
     return None
@@ -119,10 +119,10 @@ def check_query(record: QueryRecord, sql: str, outcome: Outcome) -> Problem | No
         case None:
             return Problem(record, sql, "no result is written down (--override writes it)")
         case Digest() as expected:
-            got = digest(rows)
-            if got == expected:
+            actual = digest(rows)
+            if actual == expected:
                 return None
-            return Problem(record, sql, "the digest differs", _diff([str(expected)], [str(got)]))
+            return Problem(record, sql, "the digest differs", _diff([str(expected)], [str(actual)]))
         case ExpectedValues() as expected:
             return _check_values(record, sql, rows, expected)
 
@@ -143,12 +143,12 @@ def check_explain(record: ExplainRecord, sql: str, outcome: Outcome) -> Problem 
 def _check_values(
     record: QueryRecord, sql: str, rows: Rows, expected: ExpectedValues
 ) -> Problem | None:
-    wanted = order(expected.rows, record.sort)
+    expected_rows = order(expected.rows, record.sort)
     if expected.by_row:
         rows = tuple(tuple(value.strip() for value in row) for row in rows)
-    if rows == wanted:
+    if rows == expected_rows:
         return None
-    before = result_lines(wanted, by_row=expected.by_row)
+    before = result_lines(expected_rows, by_row=expected.by_row)
     after = result_lines(rows, by_row=expected.by_row)
     return Problem(record, sql, "the result differs", _diff(before, after))
 
@@ -172,6 +172,6 @@ def prefers_rows(record: QueryRecord) -> bool:
     return len(record.types) > 1 and record.sort is not Sort.VALUESORT
 
 
-def _diff(expected: Sequence[str], got: Sequence[str]) -> tuple[str, ...]:
-    lines = difflib.unified_diff(expected, got, "expected", "got", lineterm="")
+def _diff(expected: Sequence[str], actual: Sequence[str]) -> tuple[str, ...]:
+    lines = difflib.unified_diff(expected, actual, "expected", "got", lineterm="")
     return tuple(lines)

@@ -183,8 +183,8 @@ class ScriptRunner:
         """Queries of one label have one result."""
         if not record.label or not isinstance(outcome, Completed) or outcome.rows is None:
             return None
-        got = digest(result_rows(record, outcome.rows))
-        expected = self._digests.setdefault(record.label, got)
-        if expected == got:
+        actual = digest(result_rows(record, outcome.rows))
+        expected = self._digests.setdefault(record.label, actual)
+        if expected == actual:
             return None
         return Problem(record, sql, f"differs from other queries labelled {record.label!r}")

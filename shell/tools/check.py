@@ -28,7 +28,7 @@ def main(argv: Sequence[str]) -> int:
         output.write(f"{finding.path}: {finding.problem}\n    {finding.way_out}\n")
         output.flush()
     tally = checking.tally
-    seen = f"{tally.files} files, {tally.bytes:,} bytes, {tally.tablets} tablets"
+    counts = f"{tally.files} files, {tally.bytes:,} bytes, {tally.tablets} tablets"
     depth = (
         "metadata only" if options.quick else f"{tally.rows:,} rows stored, deleted ones included"
     )
@@ -37,11 +37,11 @@ def main(argv: Sequence[str]) -> int:
         depth += f"\n{left_over} {named} left over when a process ended; opening removes them"
     if problems:
         output.write(
-            f"{problems} problem{'s' if problems > 1 else ''} in {seen}, {depth}, "
+            f"{problems} problem{'s' if problems > 1 else ''} in {counts}, {depth}, "
             "without what a problem kept from being looked at\n"
         )
         return ExitCode.FAILED
-    output.write(f"ok: {seen}, {depth}\n")
+    output.write(f"ok: {counts}, {depth}\n")
     return ExitCode.OK
 
 

@@ -138,10 +138,10 @@ def _part(part: RowCondition, schema: Schema) -> str:
 
 def _comparison(left: Operand, op: str, right: Side, schema: Schema) -> str:
     if isinstance(right, FixedCell):
-        shown = literal(right.cell, _type_of(left, schema))
+        operand_text = literal(right.cell, _type_of(left, schema))
     else:
-        shown = _name(right, schema)
-    return f"{_name(left, schema)} {op} {shown}"
+        operand_text = _name(right, schema)
+    return f"{_name(left, schema)} {op} {operand_text}"
 
 
 def _listed(operand: Operand, cells: tuple[Cell, ...], schema: Schema) -> str:

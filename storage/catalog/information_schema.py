@@ -47,11 +47,11 @@ def _columns(catalog: Catalog) -> Iterator[StandardRow]:
     for item in _all(catalog):
         place = _full_name(item.name)
         if isinstance(item, ViewInfo):
-            for number, shown in enumerate(item.columns, 1):
-                data_type = parse_type(shown.type)
+            for number, view_column in enumerate(item.columns, 1):
+                data_type = parse_type(view_column.type)
                 sizes = _sizes(data_type)
-                shared = (None, "YES", shown.type, *sizes, "NO", shown.comment)
-                yield *place, shown.name, number, *shared
+                shared = (None, "YES", view_column.type, *sizes, "NO", view_column.comment)
+                yield *place, view_column.name, number, *shared
             continue
         for number, column in enumerate(item.schema.visible_columns, 1):
             yield (

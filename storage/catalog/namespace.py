@@ -80,16 +80,16 @@ class ViewInfo:
         """
         check_identifier(self.name, "view")
         check_comment(self.comment, f"view '{self.name}'")
-        seen: set[str] = set()
+        visited: set[str] = set()
         for column in self.columns:
             check_identifier(column.name, "column")
             check_comment(column.comment, f"column '{column.name}'")
-            if column.name in seen:
+            if column.name in visited:
                 raise InvalidSchemaError(
                     f"view '{self.name}' has two columns '{column.name}'",
                     hint="give each a name of its own: CREATE VIEW v (a, b) AS ...",
                 )
-            seen.add(column.name)
+            visited.add(column.name)
         if not self.columns:
             raise InvalidSchemaError(f"view '{self.name}' has no columns")
 

@@ -93,13 +93,13 @@ class BloomFilter:
     def may_contain(self, hashes: U64) -> npt.NDArray[np.bool_]:
         """False where a hash is certainly not held, bool[n]."""
         result = np.empty(len(hashes), np.bool_)
-        done = 0
+        queried = 0
         for chunk in _chunks(hashes):
             indices, first, second = _blocks_and_patterns(chunk, self._blocks)
-            held = self._words[2 * indices] & first == first
-            held &= self._words[2 * indices + 1] & second == second
-            result[done : done + len(chunk)] = held
-            done += len(chunk)
+            matches = self._words[2 * indices] & first == first
+            matches &= self._words[2 * indices + 1] & second == second
+            result[queried : queried + len(chunk)] = matches
+            queried += len(chunk)
         return result
 
     def may_contain_one(self, hash64: int) -> bool:

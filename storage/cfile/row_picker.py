@@ -64,18 +64,18 @@ def _pick_fixed(
     rows = sum(map(len, positions))
     buffer, out = new_buffer(rows * kind.itemsize)
     values, limits, position = out.view(kind), limits_of(column_type), 0
-    for block, wanted in zip(blocks, positions, strict=True):
-        if not len(wanted):
+    for block, block_positions in zip(blocks, positions, strict=True):
+        if not len(block_positions):
             continue
-        end = position + len(wanted)
+        end = position + len(block_positions)
         codec = fitting(block.encoding.fixed, block.encoding, column_type)
         part = values[position:end]
         if codec.take_into is None:
             whole = np.empty(block.rows, kind)
             codec.decode_into(block.payload, whole)
-            whole.take(wanted, out=part, mode="clip")
+            whole.take(block_positions, out=part, mode="clip")
         else:
-            codec.take_into(block.payload, block.rows, wanted, part)
+            codec.take_into(block.payload, block.rows, block_positions, part)
         if limits is not None and not lies_within(limits, block.payload, codec, kind):
             check_range(part.view(np.uint8), column_type)
         position = end
@@ -86,14 +86,14 @@ def _pick_codes(
     blocks: Sequence[Block], positions: Sequence[Positions], words: pa.Array
 ) -> pa.Array:
     parts: list[npt.NDArray[Any]] = []
-    for block, wanted in zip(blocks, positions, strict=True):
+    for block, block_positions in zip(blocks, positions, strict=True):
         codec = block.encoding.codes
         if codec is None:
             raise CorruptionError(f"a block of a dictionary column is {block.encoding}")
-        if len(wanted):
+        if len(block_positions):
             whole = np.empty(block.rows, codec.code_type(len(words)))
             codec.decode_into(block.payload, whole.view(np.uint8))
-            parts.append(whole.take(wanted, mode="clip"))
+            parts.append(whole.take(block_positions, mode="clip"))
     codes = np.concatenate(parts)
     check_codes(codes, words)
     return pa.DictionaryArray.from_arrays(pa.array(codes), words, safe=False)

@@ -54,19 +54,20 @@ class SkipIndex:
         """The index as stored."""
         return self.values.to_bytes()
 
-    def excludes(self, wanted: Sequence[Cell]) -> bool:
+    def excludes(self, candidates: Sequence[Cell]) -> bool:
         """Whether none of some values, not NULL, is among the column's."""
         limits = self.type.integer_range
         if limits is not None:  # a wider type's, which the column got later, may lie outside
-            wanted = [w for w in wanted if isinstance(w, int) and limits[0] <= w <= limits[1]]
-        cells = cells_to_array(wanted, self.type)
+            low, high = limits
+            candidates = [c for c in candidates if isinstance(c, int) and low <= c <= high]
+        cells = cells_to_array(candidates, self.type)
         return not self.values.may_contain(_hashes(cells, self.type)).any()
 
     def missing(self, cells: pa.Array) -> int:
         """How many distinct values among some cells of the column it wrongly excludes."""
         distinct = _distinct(cells, self.type)
-        held = self.values.may_contain(_hashes(distinct, self.type))
-        return len(held) - int(np.count_nonzero(held))
+        matches = self.values.may_contain(_hashes(distinct, self.type))
+        return len(matches) - int(np.count_nonzero(matches))
 
 
 def blob_name(column_id: int) -> str:

@@ -73,5 +73,5 @@ class LogRetention:
 
     def _needed_after(self) -> int:
         anchors = [tablet.anchor for tablet in list(self._tablets.values())]
-        held = [anchor for anchor in anchors if anchor is not None]
-        return min(held, default=self._log.last_sequence + 1) - 1
+        anchored = [anchor for anchor in anchors if anchor is not None]
+        return min(anchored, default=self._log.last_sequence + 1) - 1

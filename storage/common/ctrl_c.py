@@ -89,14 +89,14 @@ def waited_for(lock: threading.Lock, checkpoint: Callable[[], None]) -> Iterator
     """A block that has a lock. The wait for it ends at Ctrl-C, and by what `checkpoint` raises,
     which is called again and again meanwhile.
     """
-    taken = False
+    acquired = False
     try:
-        while not taken:
+        while not acquired:
             with CtrlCHeld():
-                taken = lock.acquire(timeout=_WAIT_SECONDS)
-            if not taken:
+                acquired = lock.acquire(timeout=_WAIT_SECONDS)
+            if not acquired:
                 checkpoint()
         yield
     finally:
-        if taken:
+        if acquired:
             lock.release()

@@ -89,8 +89,8 @@ def check_cells(
     for check in checks:
         if holds(check.condition, cells) is False:
             columns = table.schema.key_columns
-            shown = [str(from_cell(cells[column.id], column.type)) for column in columns]
-            key = f"({', '.join(column.name for column in columns)}) = ({', '.join(shown)})"
+            values = [str(from_cell(cells[column.id], column.type)) for column in columns]
+            key = f"({', '.join(column.name for column in columns)}) = ({', '.join(values)})"
             raise violation_error(table, check, key)
 
 

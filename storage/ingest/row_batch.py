@@ -191,8 +191,8 @@ def key_text(table: TableInfo, columns: Mapping[int, pa.Array], row: int) -> str
     """The key of one row of a batch for people: `(id) = (5)`; NULL where it has no value."""
     names = ", ".join(c.name for c in table.schema.key_columns)
     values = [plain(columns[i].slice(row, 1))[0].as_py() for i in table.schema.key_ids]
-    shown = ", ".join("NULL" if value is None else str(value) for value in values)
-    return f"({names}) = ({shown})"
+    text = ", ".join("NULL" if value is None else str(value) for value in values)
+    return f"({names}) = ({text})"
 
 
 def take(columns: Mapping[int, pa.Array], rows: Positions) -> dict[int, pa.Array]:

@@ -175,17 +175,17 @@ class _Planner:
         predicate, row_filter = self.spec.predicate, self.row_filter
         if not rowset.may_match(row_filter, self.bound):
             return
-        wanted = {*self.spec.column_ids, *(column_ids(predicate) if predicate else ())}
+        needed_columns = {*self.spec.column_ids, *(column_ids(predicate) if predicate else ())}
         pending = _pending_changes(rowset, self.bound)
         ordinals, living = pending.liveness()
         dead = ordinals[~living]
         ranges = rowset.ranges_of(row_filter, rowset.view(self.bound, None))
-        for start, stop, size in split(rowset, wanted, self.split_bytes):
+        for start, stop, size in split(rowset, needed_columns, self.split_bytes):
             stretches = intersect(ranges, [(start, stop)])
             if stretches:
                 size = size * sum(last - first for first, last in stretches) // (stop - start)
                 start, stop = stretches[0][0], stretches[-1][1]
-                patches = {i: pending.patch(i) for i in sorted(wanted)}
+                patches = {i: pending.patch(i) for i in sorted(needed_columns)}
                 yield RowSetShare(
                     rowset.meta,
                     self.table.schema.key_columns,
@@ -220,14 +220,18 @@ def _with_null(rowset: MemRowSet | DiskRowSet, token: ScanToken) -> Iterator[int
             yield column.id
 
 
-def split(rowset: DiskRowSet, wanted: set[int], split_bytes: int) -> Iterator[tuple[int, int, int]]:
+def split(
+    rowset: DiskRowSet, needed_columns: set[int], split_bytes: int
+) -> Iterator[tuple[int, int, int]]:
     """Cut a rowset into ranges of about equal size, at ends of blocks of its largest column.
 
-    `wanted`: ids of the columns that are read; `split_bytes`: of these columns a range. Returns Of
-    each range the first ordinal, the one behind its last, and the estimated bytes.
+    `needed_columns`: ids of the columns that are read; `split_bytes`: of these columns a range.
+    Returns of each range the first ordinal, the one behind its last, and the estimated bytes.
     """
     rows = rowset.meta.rows
-    sizes = {i: entry.encoded_size for i in sorted(wanted) if (entry := rowset.base.entry(i))}
+    sizes = {
+        i: entry.encoded_size for i in sorted(needed_columns) if (entry := rowset.base.entry(i))
+    }
     total = sum(sizes.values())
     parts = max(1, round(total / max(1, split_bytes)))
     cuts = [0, rows]

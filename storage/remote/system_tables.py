@@ -101,9 +101,9 @@ def _columns(store: OpenStore) -> Iterator[SystemRow]:
                 *(column.immutable, schema.is_hidden(column), value, *stored, column.comment),
             )
     for view in _all_views(store):
-        for number, shown in enumerate(view.columns, 1):
+        for number, view_column in enumerate(view.columns, 1):
             facts = (True, None, False, False, *(None,) * 4)
-            yield view.name, shown.name, number, shown.type, *facts, shown.comment
+            yield view.name, view_column.name, number, view_column.type, *facts, view_column.comment
 
 
 def _partitions(store: OpenStore) -> Iterator[SystemRow]:

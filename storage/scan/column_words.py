@@ -25,11 +25,11 @@ def words_of(scan: TableScan, column: ColumnSchema, most: int) -> pa.Array | Non
     more, or where a rowset does not have them in a dictionary. Raises CorruptionError: a dictionary
     is not what was written.
     """
-    wanted = scan.row_filter()
+    scan_filter = scan.row_filter()
     words = pa.nulls(0, column.type.arrow)
     for read in scan.reads:
         rowset = read.rowset
-        if isinstance(rowset, DiskRowSet) and not rowset.may_match(wanted, scan.bound):
+        if isinstance(rowset, DiskRowSet) and not rowset.may_match(scan_filter, scan.bound):
             continue
         for part in _parts(scan, read, column):
             if part is None:

@@ -190,25 +190,25 @@ class TableScan:
             return self._until_limit(self._exactly(self.row_filter(), self._stretch(BATCH_ROWS)))
         return self._whole_rowsets()
 
-    def exact_blocks(self, wanted: RowFilter | None) -> Iterator[RowBlock]:
+    def exact_blocks(self, scan_filter: RowFilter | None) -> Iterator[RowBlock]:
         """Exactly the rows that match, by a single reader; no more than the limit, in the order.
 
-        `wanted`: the scan's own filter.
+        `scan_filter`: the scan's own filter.
         """
-        return self._blocks() if self._stops_early else self._exactly(wanted, None)
+        return self._blocks() if self._stops_early else self._exactly(scan_filter, None)
 
     def _whole_rowsets(self) -> Iterator[RowBlock]:
         """Every rowset in one go; side by side, when they are large."""
-        wanted = self.row_filter()
-        sizes = [self._rows_of(read, wanted) for read in self.reads]
+        scan_filter = self.row_filter()
+        sizes = [self._rows_of(read, scan_filter) for read in self.reads]
         if sum(size > 0 for size in sizes) <= 1 or sum(sizes) <= PARALLEL_ROWS:
             for read in self.reads:
-                yield from self._scan(read, wanted, None, self.stats)
+                yield from self._scan(read, scan_filter, None, self.stats)
             return
 
         def scan(read: RowSetRead) -> tuple[list[RowBlock], ScanStats | None]:
             stats = None if self.stats is None else ScanStats()
-            return list(self._scan(read, wanted, None, stats)), stats
+            return list(self._scan(read, scan_filter, None, stats)), stats
 
         tasks = [_task(scan, read) for read in self.reads]
         for blocks, stats in self.pool.map(lambda task: task(), tasks):
@@ -223,9 +223,9 @@ class TableScan:
             return 0
         return read.rows
 
-    def _exactly(self, wanted: RowFilter | None, stretch: int | None) -> Iterator[RowBlock]:
+    def _exactly(self, scan_filter: RowFilter | None, stretch: int | None) -> Iterator[RowBlock]:
         """A stretch of a rowset after the other, exactly the rows that match."""
-        exact = None if wanted is None else wanted.exactly()
+        exact = None if scan_filter is None else scan_filter.exactly()
         for read in self.reads:
             yield from self._scan(read, exact, stretch, self.stats)
 
@@ -246,10 +246,10 @@ class TableScan:
 
     def _in_turn(self) -> Generator[RowBlock, None, None]:
         """Stretches of all rowsets; those of the first are short, for who wants few rows only."""
-        wanted = self.row_filter()
+        scan_filter = self.row_filter()
         stretches = chain([BATCH_ROWS], repeat(self._long_stretch()))
         for read, stretch in zip(self.reads, stretches, strict=False):
-            yield from self._scan(read, wanted, stretch, self.stats)
+            yield from self._scan(read, scan_filter, stretch, self.stats)
 
     def _long_stretch(self) -> int:
         """Rows whose cells take not much more than `_STRETCH_BYTES`: what a call costs is spread
@@ -265,8 +265,8 @@ class TableScan:
 
     def _by_key(self) -> Iterator[RowBlock]:
         """Stretches in key order over all tablets, exactly the rows that match."""
-        wanted = self.row_filter()
-        exact = None if wanted is None else wanted.exactly()
+        scan_filter = self.row_filter()
+        exact = None if scan_filter is None else scan_filter.exactly()
         encoder = KeyEncoder(self.schema.key_columns)
         with_keys = replace(
             self, spec=replace(self.spec, column_ids=(*self.schema.key_ids, *self.spec.column_ids))

@@ -20,10 +20,10 @@ from pykudu_sql.storage.scan.table_scan import RowSetRead, TableScan
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 
 
-def summarize(scan: TableScan, wanted: Sequence[Summary]) -> tuple[Cell, ...] | None:
+def summarize(scan: TableScan, summaries: Sequence[Summary]) -> tuple[Cell, ...] | None:
     """Facts about all rows of a scan, in order; None when metadata do not have them all exactly."""
     facts: list[Cell] = []
-    for summary in wanted:
+    for summary in summaries:
         if summary.column_id is None:
             facts.append(count_rows(scan.reads, scan.bound))
             continue

@@ -113,14 +113,14 @@ class Transaction:
         return self.scan(table, spec, bound, stats).to_table()
 
     def summarize(
-        self, table: TableInfo, wanted: Sequence[Summary], bound: SnapshotBound | None = None
+        self, table: TableInfo, summaries: Sequence[Summary], bound: SnapshotBound | None = None
     ) -> tuple[Cell, ...] | None:
         """Facts about all rows of a table, without reading them.
 
-        `wanted`: which facts; `bound`: as for `table_scan`. Returns the facts in order, None when
-        metadata do not have them all exactly.
+        `summaries`: which facts; `bound`: as for `table_scan`. Returns the facts in order, None
+        when metadata do not have them all exactly.
         """
-        return summarize(self.scan(table, ScanSpec(()), bound), wanted)
+        return summarize(self.scan(table, ScanSpec(()), bound), summaries)
 
     def scan(
         self,

@@ -73,9 +73,9 @@ def check_rows_still_fit(services: TransactionServices, table: "TableInfo") -> N
     now = services.table_now(table.id)
     if now is not None and (now is table or _takes_rows_of(now, table)):
         return
-    done = "dropped or replaced" if now is None else "changed"
+    change = "dropped or replaced" if now is None else "changed"
     raise TableChangedError(
-        f"table '{table.name}' was {done} by another session meanwhile",
+        f"table '{table.name}' was {change} by another session meanwhile",
         hint="run the transaction again",
     )
 

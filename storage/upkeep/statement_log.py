@@ -90,12 +90,12 @@ class StatementLog:
     def rows(self) -> Iterator[tuple[str, StatementCounts]]:
         """The texts with their counters now, those that took longest together first."""
         with self._lock:
-            found = {text: replace(counts) for text, counts in self._by_text.items()}
+            counts_by_text = {text: replace(counts) for text, counts in self._by_text.items()}
             for session in self._sessions:
                 for text, counts in session():
                     if counts.calls or counts.failures:
-                        found.setdefault(text, StatementCounts()).add(counts)
-        return iter(sorted(found.items(), key=lambda each: -each[1].seconds))
+                        counts_by_text.setdefault(text, StatementCounts()).add(counts)
+        return iter(sorted(counts_by_text.items(), key=lambda each: -each[1].seconds))
 
     def sums(self) -> StatementCounts:
         """Of all statements since the store was opened, those that made way or were reset too."""

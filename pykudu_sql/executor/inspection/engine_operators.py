@@ -40,10 +40,10 @@ def planned_operators(
         planned = state.engine.planned(*engine_request(plan, relations, parameters))
     except Error:
         return None  # it will say so when the statement runs
-    return None if planned is None else shown(planned, relations)
+    return None if planned is None else operator_json(planned, relations)
 
 
-def shown(operator: Operator, relations: Mapping[str, Relation]) -> dict[str, Any]:
+def operator_json(operator: Operator, relations: Mapping[str, Relation]) -> dict[str, Any]:
     """A tree of operators as JSON has it. `relations`: what they read."""
     return _shown(operator, [_Source(name, relation) for name, relation in relations.items()])
 

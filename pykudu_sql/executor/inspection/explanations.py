@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from pykudu_sql.engine.query_engine import Relation
-from pykudu_sql.executor.inspection.engine_operators import planned_operators, shown
+from pykudu_sql.executor.inspection.engine_operators import operator_json, planned_operators
 from pykudu_sql.executor.reading.early_subqueries import read_for
 from pykudu_sql.executor.reading.engine_choice import Embedded, EngineChoice, OnSpark
 from pykudu_sql.executor.reading.engine_runs import engine_request, run_engine
@@ -164,7 +164,7 @@ def _profiled(
     profile = state.engine.profiled(*engine_request(query, relations, parameters))
     if profile is None or profile.rows is None:
         return _counted(state, query, relations, parameters)
-    return profile.rows, shown(profile, relations)
+    return profile.rows, operator_json(profile, relations)
 
 
 def _measure(

@@ -59,18 +59,18 @@ def coded_relations(coded: CodedGroups, relations: Mapping[str, Relation]) -> Co
         words.append(texts)
     print_joint, first = coded.print_joint, coded.columns[0]
     codings: dict[str, list[Coding]] = {}
-    shown: Sequence[Sequence[str | None]]
+    decoded: Sequence[Sequence[str | None]]
     if print_joint is not None and are_few_together(words):
         positions = tuple(_index(relations, column) for column in coded.columns)
         codings[first.scan] = [Coding(positions, first.code, tuple(words))]
-        sql, shown = print_joint(), combinations(words)
+        sql, decoded = print_joint(), combinations(words)
     else:
         for column, texts in zip(coded.columns, words, strict=True):
             coding = Coding((_index(relations, column),), column.code, (texts,))
             codings.setdefault(column.scan, []).append(coding)
-        sql, shown = coded.print(), [texts.to_pylist() or [""] for texts in words]
+        sql, decoded = coded.print(), [texts.to_pylist() or [""] for texts in words]
     coded_ones = {name: _with_codes(relations[name], each) for name, each in codings.items()}
-    return CodedRelations(sql, {**relations, **coded_ones}, [shown[i] for i in coded.shown])
+    return CodedRelations(sql, {**relations, **coded_ones}, [decoded[i] for i in coded.decoded])
 
 
 def _index(relations: Mapping[str, Relation], column: CodedColumn) -> int:

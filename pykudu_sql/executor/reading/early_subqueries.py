@@ -42,15 +42,15 @@ def read_for(
         _narrows_many(query, each, parameters, transaction) for each in early.subqueries
     ):
         return query, relations_of(state, query, parameters, transaction, reports)
-    given: list[GivenValues] = []
+    fixed_values: list[GivenValues] = []
     for subquery in early.subqueries:
         inner = subquery.query
         relations = relations_of(state, inner, parameters, transaction, reports)
         rows = run_engine(state, inner, relations, parameters).table
         rows = rows.rename_columns(list(inner.names))
-        given.append(GivenValues(subquery.name, rows, subquery.target, subquery.target_id))
+        fixed_values.append(GivenValues(subquery.name, rows, subquery.target, subquery.target_id))
     around = early.around()
-    return around, relations_of(state, around, parameters, transaction, reports, given)
+    return around, relations_of(state, around, parameters, transaction, reports, fixed_values)
 
 
 def _narrows_many(

@@ -43,8 +43,8 @@ def history_rows(
     own = replace(table.schema, columns=table.schema.columns[:-2])
     stored = replace(table, schema=own)
     metadata_ids = {c.id for c in table.schema.columns[-2:]}
-    wanted = [table.schema.by_id[i] for i in scan.column_ids]
-    column_ids = [column.id for column in wanted if column.id not in metadata_ids]
+    requested_columns = [table.schema.by_id[i] for i in scan.column_ids]
+    column_ids = [column.id for column in requested_columns if column.id not in metadata_ids]
     tablets = prune(table.schema, table.partition_schema, predicate)
     until = transaction.bound if window.until is None else window.until
     high = until if window.high is None else window.high
@@ -57,10 +57,12 @@ def history_rows(
         batches = scan_versions(store, stored, reach, until, column_ids, tablets)
     schema = history_schema(stored, column_ids, window.kind)
     whole = pa.Table.from_batches(_checked(state, batches), schema)
-    return pa.table({c.name: _shown(whole.column(c.name), c, metadata_ids) for c in wanted})
+    return pa.table(
+        {c.name: _history_columns(whole.column(c.name), c, metadata_ids) for c in requested_columns}
+    )
 
 
-def _shown(
+def _history_columns(
     cells: pa.ChunkedArray, column: ColumnSchema, metadata_ids: Container[int]
 ) -> pa.ChunkedArray:
     """A column's cells; hybrid times as times."""

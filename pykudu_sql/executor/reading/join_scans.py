@@ -109,7 +109,7 @@ def relations_of(
     parameters: ParameterValues,
     transaction: Transaction,
     reports: dict[str, ScanReport] | None = None,
-    given: Sequence[GivenValues] = (),
+    fixed_values: Sequence[GivenValues] = (),
 ) -> dict[str, Relation]:
     """The rows of all scans of a query, by the scans' names.
 
@@ -117,7 +117,7 @@ def relations_of(
         query: whose scans are read.
         transaction: what they see.
         reports: filled with what became of each scan.
-        given: what the query reads beside its scans.
+        fixed_values: what the query reads beside its scans.
 
     Raises QueryCancelledError: the session was interrupted; Error: see `check_parameter_values` and
     `relation_of`.
@@ -127,11 +127,11 @@ def relations_of(
         scan.name: _Pending(scan, bind_predicate(scan.predicate, parameters))
         for scan in query.scans
     }
-    if len(pending) > 1 or given:
+    if len(pending) > 1 or fixed_values:
         for waiting in pending.values():
             waiting.rows = waiting.all_rows = _rows_to_read(waiting, transaction)
     relations: dict[str, Relation] = dict(query.lists)
-    for each in given:
+    for each in fixed_values:
         relations[each.name] = each.rows
         _narrow(each, pending[each.target])
     budget = state.store.budget
@@ -201,11 +201,11 @@ def _order(waiting: _Pending) -> tuple[float, int]:
     return rows, -len(waiting.scan.column_ids)
 
 
-def _narrow(given: GivenValues, target: _Pending) -> None:
+def _narrow(fixed_values: GivenValues, target: _Pending) -> None:
     """Filter a scan by the values of a subquery."""
-    values = given.rows.column(0)
-    predicate = _in_list(values, target.rows, target, given.target_id) or _integer_set(
-        values, target.rows, target, given.target_id, {}, given.target_id
+    values = fixed_values.rows.column(0)
+    predicate = _in_list(values, target.rows, target, fixed_values.target_id) or _integer_set(
+        values, target.rows, target, fixed_values.target_id, {}, fixed_values.target_id
     )
     if predicate is not None:
         _add(predicate, target)

@@ -77,11 +77,11 @@ def run_on_spark(state: SessionState, choice: OnSpark) -> EngineResult:
     """
     state.checkpoint()
     result = choice.engine.execute(choice.sql, choice.relations, ())
-    wanted = choice.shape.table.schema
+    target = choice.shape.table.schema
     columns = [
-        column.cast(field.type) for column, field in zip(result.table.columns, wanted, strict=True)
+        column.cast(field.type) for column, field in zip(result.table.columns, target, strict=True)
     ]
-    return EngineResult(pa.Table.from_arrays(columns, schema=wanted), choice.shape.types)
+    return EngineResult(pa.Table.from_arrays(columns, schema=target), choice.shape.types)
 
 
 def _engine(state: SessionState) -> "SparkEngine":
@@ -185,13 +185,13 @@ def _check_types(actual: pa.Schema, shape: EngineResult) -> None:
             raise NotOnSparkError(f"column {number} would be {theirs.type}, not {kind}")
 
 
-def _becomes(actual: pa.DataType, wanted: pa.DataType) -> bool:
+def _becomes(actual: pa.DataType, target: pa.DataType) -> bool:
     """Whether values of one type are the same in another."""
-    if actual.equals(wanted) or pa.types.is_null(actual):
+    if actual.equals(target) or pa.types.is_null(actual):
         return True
-    if pa.types.is_decimal(actual) and pa.types.is_decimal(wanted):
-        return bool(actual.scale == wanted.scale)
+    if pa.types.is_decimal(actual) and pa.types.is_decimal(target):
+        return bool(actual.scale == target.scale)
     if not pa.types.is_integer(actual):
         return False
-    wider = pa.types.is_integer(wanted) and wanted.bit_width >= actual.bit_width
-    return wider or bool(wanted.equals(_HUGEINT))
+    wider = pa.types.is_integer(target) and target.bit_width >= actual.bit_width
+    return wider or bool(target.equals(_HUGEINT))

@@ -186,8 +186,8 @@ def _matched(table: TableInfo, kind: RowOpKind, data: Columns) -> SchemaColumns:
             raise ProgrammingError(f"column '{column.name}' is given twice", sqlstate="42701")
         columns[column.id] = (column, values)
     if len({len(values) for _, values in columns.values()}) > 1:
-        shown = ", ".join(f"{column.name}: {len(v)}" for column, v in columns.values())
-        raise DataError(f"columns differ in length ({shown})", sqlstate="22026")
+        lengths = ", ".join(f"{column.name}: {len(v)}" for column, v in columns.values())
+        raise DataError(f"columns differ in length ({lengths})", sqlstate="22026")
     return columns
 
 
@@ -239,8 +239,8 @@ def _fault(value: object, column: ColumnSchema) -> DataError:
 def _key(keys: Sequence[tuple[ColumnSchema, Values]], row: int) -> str:
     """A row's key as the data has it: `(id) = (x)`."""
     names = ", ".join(column.name for column, _ in keys)
-    shown = (v[row] if isinstance(v, list) else v[row].as_py() for _, v in keys)
-    return f"({names}) = ({', '.join(map(str, shown))})"
+    key_cells = (v[row] if isinstance(v, list) else v[row].as_py() for _, v in keys)
+    return f"({names}) = ({', '.join(map(str, key_cells))})"
 
 
 def _column(table: TableInfo, kind: RowOpKind, name: str) -> ColumnSchema:

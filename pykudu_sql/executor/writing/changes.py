@@ -66,7 +66,7 @@ class _Changed:
     """The result of one run of a statement."""
 
     results: RowResults
-    shown: EngineResult | None
+    returning_result: EngineResult | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +102,17 @@ def change_many(
     def action(transaction: Transaction) -> list[_Changed]:
         return [_run(state, plan, parameters, transaction) for parameters in parameter_rows]
 
-    done = state.transactions.write(action)
-    results = joined([changed.results for changed in done])
+    finished = state.transactions.write(action)
+    results = joined([changed.results for changed in finished])
     state.row_errors = results.errors
     left_out = f", {results.failed} row(s) failed" if results.failed else ""
     message = f"{_VERBS[_statement(plan)]} {results.applied} row(s){left_out}"
-    shown = done[-1].shown if done else None
-    result = None if shown is None else TableResult(shown.table, shown.types)
+    returning_result = finished[-1].returning_result if finished else None
+    result = (
+        None
+        if returning_result is None
+        else TableResult(returning_result.table, returning_result.types)
+    )
     return Outcome(result, results.applied, message, results.errors)
 
 
@@ -155,15 +159,17 @@ def _insert(
     operations = insert_operations(state, plan.rows, parameters, transaction)
     operations, mode = transaction.number(table, operations), mode_of(state)
 
-    def show(done: RowOperations) -> EngineResult:
-        written = _written(table, plan.returning, RowOpKind.INSERT, done, None)
+    def show(finished: RowOperations) -> EngineResult:
+        written = _written(table, plan.returning, RowOpKind.INSERT, finished, None)
         return _show(state, plan.returning, written, parameters, transaction)
 
     if mode is RowErrorMode.FAIL:
-        shown = show(operations)
-        return _Changed(transaction.write(table, operations, mode), shown)
+        returning_result = show(operations)
+        return _Changed(transaction.write(table, operations, mode), returning_result)
     results = transaction.write(table, operations, mode)
-    return _Changed(results, show(_taken(operations, _done(operations.length, results))))
+    return _Changed(
+        results, show(_subset(operations, _applied_positions(operations.length, results)))
+    )
 
 
 def _apply(
@@ -180,32 +186,34 @@ def _apply(
         for share in shares:
             validate(complete(table, share.operations), raise_first)
 
-    def show(done: Sequence[_Share]) -> EngineResult | None:
+    def show(finished: Sequence[_Share]) -> EngineResult | None:
         if plan.returning is None:
             return None
-        written = _image(plan, done, rows, transaction)
+        written = _image(plan, finished, rows, transaction)
         return _show(state, plan.returning, written, parameters, transaction)
 
     if mode is RowErrorMode.FAIL:
-        shown = show(shares)
-        return _Changed(joined([transaction.write(table, s.operations) for s in shares]), shown)
+        returning_result = show(shares)
+        return _Changed(
+            joined([transaction.write(table, s.operations) for s in shares]), returning_result
+        )
     results = [transaction.write(table, share.operations, mode) for share in shares]
     return _Changed(joined(results), show(list(map(_without_refused, shares, results))))
 
 
-def _done(length: int, results: RowResults) -> Positions:
+def _applied_positions(length: int, results: RowResults) -> Positions:
     """The positions of the rows of a batch that were not refused."""
     return np.setdiff1d(np.arange(length), results.refused, assume_unique=True)
 
 
-def _taken(operations: RowOperations, indices: Positions) -> RowOperations:
+def _subset(operations: RowOperations, indices: Positions) -> RowOperations:
     columns = {i: values.take(pa.array(indices)) for i, values in operations.columns.items()}
     return RowOperations(operations.kind, columns, len(indices))
 
 
 def _without_refused(share: _Share, results: RowResults) -> _Share:
-    done = _done(len(share.indices), results)
-    return _Share(share.branch, share.indices[done], _taken(share.operations, done))
+    finished = _applied_positions(len(share.indices), results)
+    return _Share(share.branch, share.indices[finished], _subset(share.operations, finished))
 
 
 def _shares(plan: ChangeQuery, rows: pa.Table, transaction: Transaction) -> list[_Share]:
@@ -276,9 +284,9 @@ def _check_once(plan: ChangeQuery, shares: Sequence[_Share]) -> None:
     counted = changed.group_by(names, use_threads=False).aggregate([([], "count_all")])
     if counted.num_rows < changed.num_rows:
         twice = counted.filter(pc.greater(counted.column("count_all"), 1)).slice(0, 1)
-        shown = ", ".join(str(twice.column(name)[0].as_py()) for name in names)
+        key = ", ".join(str(twice.column(name)[0].as_py()) for name in names)
         raise IntegrityError(
-            f"{plan.statement} would change row ({', '.join(names)}) = ({shown}) of table "
+            f"{plan.statement} would change row ({', '.join(names)}) = ({key}) of table "
             f"'{plan.table.name}' more than once",
             hint="see that at most one source row matches each row of the table",
             sqlstate="21000",

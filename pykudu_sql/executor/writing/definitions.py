@@ -31,13 +31,13 @@ def create_table(state: SessionState, plan: CreateTable) -> Outcome:
         return _create(state, plan)
     except DuplicateObjectError:
         if plan.if_not_exists and plan.name in state.store.catalog.tables:
-            return _done("Table already exists.")
+            return _message("Table already exists.")
         raise
 
 
 def _create(state: SessionState, plan: CreateTable) -> Outcome:
     if plan.if_not_exists and plan.name in state.store.catalog.tables:
-        return _done("Table already exists.")
+        return _message("Table already exists.")
     if plan.query is not None:
         transaction = state.transactions.passing()
         with closing(query_rows(state, plan.query, (), transaction)) as rows:
@@ -52,20 +52,20 @@ def _create(state: SessionState, plan: CreateTable) -> Outcome:
         plan.properties,
         plan.checks,
     )
-    return _done(_created(state, plan))
+    return _message(_created(state, plan))
 
 
 def _replace(state: SessionState, plan: CreateTable) -> Outcome:
     """Create a table without rows in the place of the one that has its name, if there is one."""
     table = _new_table(plan)
-    done = _created(state, plan)
+    summary = _created(state, plan)
 
     def make(transaction: Transaction) -> RowResults:
         transaction.create_table(table, replaces=True)
         return RowResults(0, 0, 0, ())
 
     state.transactions.write_alone(make, state.store.begin)
-    return _done(done)
+    return _message(summary)
 
 
 def _new_table(plan: CreateTable) -> TableInfo:
@@ -81,8 +81,8 @@ def _new_table(plan: CreateTable) -> TableInfo:
 
 def _created(state: SessionState, plan: CreateTable) -> str:
     is_there = plan.replaces and plan.name in state.store.catalog.tables
-    done = "Table has been replaced." if is_there else "Table has been created."
-    return " ".join((done, *plan.notes))
+    summary = "Table has been replaced." if is_there else "Table has been created."
+    return " ".join((summary, *plan.notes))
 
 
 def _create_as(
@@ -90,7 +90,7 @@ def _create_as(
 ) -> Outcome:
     """Create a table with all rows of its query, read at `bound`, the first of which are there."""
     made_of = bound if _reads_replaced(plan) else None
-    table, done = _new_table(plan), _created(state, plan)
+    table, summary = _new_table(plan), _created(state, plan)
     ids = [column.id for column in table.schema.visible_columns]
 
     def columns_of(chunk: pa.Table) -> ArrowColumns:
@@ -105,7 +105,7 @@ def _create_as(
             )
 
     inserted = state.transactions.write_alone(fill, state.store.begin).applied
-    return Outcome(None, inserted, f"{done} Inserted {inserted} row(s)")
+    return Outcome(None, inserted, f"{summary} Inserted {inserted} row(s)")
 
 
 def _reads_replaced(plan: CreateTable) -> bool:
@@ -118,10 +118,10 @@ def drop_table(state: SessionState, plan: DropTable) -> Outcome:
     """DROP TABLE."""
     catalog = state.store.catalog
     if plan.if_exists and plan.name not in catalog.tables:
-        return _done("Table does not exist.")
+        return _message("Table does not exist.")
     state.store.drop_table(plan.name, [view.id for view in plan.views])
     too = f" {listed_views(plan.views).capitalize()} too." if plan.views else ""
-    return _done(f"Table has been dropped.{too}")
+    return _message(f"Table has been dropped.{too}")
 
 
 def alter_table(state: SessionState, plan: AlterTable) -> Outcome:
@@ -131,8 +131,8 @@ def alter_table(state: SessionState, plan: AlterTable) -> Outcome:
     for planned, changed in plan.views:
         if state.store.catalog.views.get(planned.name) == planned:
             state.store.definitions.put_object(changed)
-    return _done(" ".join(("Table has been altered.", *plan.notes)))
+    return _message(" ".join(("Table has been altered.", *plan.notes)))
 
 
-def _done(message: str) -> Outcome:
+def _message(message: str) -> Outcome:
     return Outcome(None, -1, message)

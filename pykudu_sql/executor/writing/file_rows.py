@@ -53,19 +53,19 @@ class UnfitRow:
         """The row's key as the file has it: `(id) = (x)`; empty where it is not known."""
         if self.cells is None:
             return ""
-        shown = {name: _as_text(value) for name, value in self.cells.items()}
-        key = [column.name for column in table.schema.key_columns if column.name in shown]
-        return f"({', '.join(key)}) = ({', '.join(str(shown[name]) for name in key)})"
+        texts = {name: _as_text(value) for name, value in self.cells.items()}
+        key = [column.name for column in table.schema.key_columns if column.name in texts]
+        return f"({', '.join(key)}) = ({', '.join(str(texts[name]) for name in key)})"
 
-    def shown(self) -> str:
+    def reject_text(self) -> str:
         """The row as JSON, or the text that cannot be taken apart."""
         return self.text if self.cells is None else json_row(self.cells)
 
 
 def json_row(cells: Mapping[str, object]) -> str:
     """Cells as one JSON object; what JSON has no value for as text."""
-    shown = {name: _as_text(value) for name, value in cells.items()}
-    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"), default=str)
+    texts = {name: _as_text(value) for name, value in cells.items()}
+    return json.dumps(texts, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def _as_text(value: object) -> object:
@@ -90,19 +90,19 @@ def open_rows(
     file: PermittedFile,
     kind: FileKind,
     table: TableInfo,
-    wanted: Sequence[ColumnSchema] | None,
+    requested_columns: Sequence[ColumnSchema] | None,
 ) -> RowFile:
     """Open a file whose rows are for a table.
 
-    `wanted`: columns to be read; None for all that the file has. Raises DataError: it is damaged;
+    `requested_columns`: None for all that the file has. Raises DataError: it is damaged;
     UndefinedColumnError, InvalidSchemaError: its columns are not those of the table.
     """
     opener = _OPENERS.get(kind.format, ColumnRows)
     if not file.partitions:
-        return opener(file, kind, table, wanted)
+        return opener(file, kind, table, requested_columns)
     names_columns = kind.format != "json" and (kind.format != "csv" or kind.options.header)
     return open_partitioned(
-        file, table, wanted, names_columns, lambda rest: opener(file, kind, table, rest)
+        file, table, requested_columns, names_columns, lambda rest: opener(file, kind, table, rest)
     )
 
 
@@ -146,12 +146,12 @@ def _fitting(file: RowFile, batch: FileBatch, find: FindFaults, refuse: Refuse) 
         names = [column.name for column in file.columns]
         return FittingRows(pa.record_batch(arrays, names), batch.records)
     rows = np.setdiff1d(np.arange(len(batch.records)), np.fromiter(bad, np.int64, len(bad)))
-    taken = pa.array(rows)
+    rows_array = pa.array(rows)
     rest = FileBatch(
-        [array.take(taken) for array in batch.arrays],
+        [array.take(rows_array) for array in batch.arrays],
         batch.records[rows],
         (),
-        {place: mask.take(taken) for place, mask in batch.absent.items()},
+        {place: mask.take(rows_array) for place, mask in batch.absent.items()},
     )
     return _fitting(file, rest, find, refuse)
 

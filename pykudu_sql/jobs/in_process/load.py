@@ -237,7 +237,7 @@ class _Filling:
         is_torn = unfit.error.sqlstate == TORN
         reason = ("the line cannot be taken apart: " if is_torn else "") + unfit.error.message
         kind = BROKEN if is_torn else NO_VALUE
-        self.rejects.add(RejectedRecord(unfit.record, kind, reason, unfit.shown()))
+        self.rejects.add(RejectedRecord(unfit.record, kind, reason, unfit.reject_text()))
 
     def _refuse_row(self, chunk: _Chunk, error: RowError) -> None:
         """Note a row that the table refuses."""

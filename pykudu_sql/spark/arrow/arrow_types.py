@@ -120,11 +120,11 @@ def to_spark(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _cast(values: pa.Array, wanted: pa.DataType) -> pa.Array:
-    if not (pa.types.is_decimal(values.type) and pa.types.is_integer(wanted)):
-        return values.cast(wanted)
+def _cast(values: pa.Array, target: pa.DataType) -> pa.Array:
+    if not (pa.types.is_decimal(values.type) and pa.types.is_integer(target)):
+        return values.cast(target)
     if values.type.bit_width > 64:  # as it comes out of a residual condition
         values = values.cast(pa.decimal64(values.type.precision, values.type.scale))
     stored = pa.int32() if values.type.bit_width == 32 else pa.int64()
     digits = pa.Array.from_buffers(stored, len(values), values.buffers(), offset=values.offset)
-    return digits.cast(wanted)
+    return digits.cast(target)

@@ -37,11 +37,11 @@ def check_type(column: ColumnSchema, source: t.DataType) -> None:
     `source`: type of the DataFrame's column. Raises InvalidSchemaError: it is of another family.
     """
     if not isinstance(source, (*_FAMILIES.get(column.type.kind, (t.NumericType,)), t.NullType)):
-        wanted = spark_type(column.type).simpleString()
+        spark_type_name = spark_type(column.type).simpleString()
         raise InvalidSchemaError(
             f"column '{column.name}' is {column.type}, and {source.simpleString():.80} is written "
             "to it",
-            hint=f"cast it, if that is intended: col('{column.name}').cast('{wanted}')",
+            hint=f"cast it, if that is intended: col('{column.name}').cast('{spark_type_name}')",
         )
 
 

@@ -82,7 +82,7 @@ def _rows(
     cells = [_count(node.get("estimated_rows"))]
     if total is not None:
         cells += [_count(scan.get("rows", node.get("rows"))), f"{took:,.1f} ms"]
-    name, details = _told(node, scan)
+    name, details = _scan_lines(node, scan)
     yield _Row(first, name, True, tuple(cells), took / total if total else 0.0)
     bar = "│  " if inputs else "   "
     for text in details:
@@ -98,7 +98,7 @@ def _rows(
         )
 
 
-def _told(node: _Node, scan: _Node) -> tuple[str, list[str]]:
+def _scan_lines(node: _Node, scan: _Node) -> tuple[str, list[str]]:
     """What an operator is called, and what is told below."""
     details = dict(node.get("details", {}))
     if scan:

@@ -95,13 +95,13 @@ def _evaluate_dictionary(leaf: Leaf, values: pa.DictionaryArray, column_type: Da
     return _are_among(codes.to_numpy(zero_copy_only=False), np.flatnonzero(words), words)
 
 
-def _are_among(codes: npt.NDArray[Any], wanted: npt.NDArray[np.int64], words: Mask) -> Mask:
+def _are_among(codes: npt.NDArray[Any], codes_in_list: npt.NDArray[np.int64], words: Mask) -> Mask:
     """Which codes are wanted. A few comparisons are ten times as fast as one look-up by index."""
-    if len(wanted) > _FEW_CODES:
+    if len(codes_in_list) > _FEW_CODES:
         looked_up: Mask = words[codes]
         return looked_up
     mask = np.zeros(len(codes), np.bool_)
-    for code in wanted.tolist():
+    for code in codes_in_list.tolist():
         mask |= codes == codes.dtype.type(code)
     return mask
 

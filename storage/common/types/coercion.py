@@ -223,8 +223,8 @@ def _check_decimals(array: pa.Array, column_type: DataType) -> pa.Array:
         low, high = (Decimal((sign, nines, -column_type.scale)) for sign in (1, 0))
     for value in (extremes["min"].as_py(), extremes["max"].as_py()):
         if not low <= value <= high:
-            shown = value if isinstance(value, Decimal) else from_cell(value, column_type)
-            raise ValueOutOfRangeError(f"value {shown} is out of range for {column_type}")
+            value_text = value if isinstance(value, Decimal) else from_cell(value, column_type)
+            raise ValueOutOfRangeError(f"value {value_text} is out of range for {column_type}")
     return array
 
 

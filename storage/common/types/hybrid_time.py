@@ -75,10 +75,10 @@ class HybridClock:
             raise _past_the_end(timestamp)
         return Timestamp(timestamp)
 
-    def update(self, seen: Timestamp) -> None:
+    def update(self, observed: Timestamp) -> None:
         """Never again give a timestamp at or below one seen elsewhere, as in a log."""
         with self._lock:
-            self._last = max(self._last, seen)
+            self._last = max(self._last, observed)
 
 
 def _past_the_end(timestamp: int) -> ClockError:

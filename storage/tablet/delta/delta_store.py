@@ -138,7 +138,7 @@ class CellPatch(Protocol):
     def between(self, start: int, stop: int) -> "ColumnPatch | None":
         """The part for rows start <= ordinal < stop, or None."""
 
-    def chosen(self, ordinals: Ordinals) -> "ColumnPatch | None":
+    def at_ordinals(self, ordinals: Ordinals) -> "ColumnPatch | None":
         """The part for some rows, by index among them, or None.
 
         `ordinals`: of the rows, distinct, in any order.
@@ -165,7 +165,7 @@ class ColumnPatch:
             return None
         return ColumnPatch(ordinals[first:last], self.values.slice(first, last - first))
 
-    def chosen(self, ordinals: Ordinals) -> "ColumnPatch | None":
+    def at_ordinals(self, ordinals: Ordinals) -> "ColumnPatch | None":
         """See `CellPatch`."""
         indices, places = places_of(self.ordinals, ordinals)
         if not len(indices):
@@ -173,16 +173,16 @@ class ColumnPatch:
         return ColumnPatch(indices, self.values.take(pa.array(places)))
 
 
-def places_of(changed: Ordinals, wanted: Ordinals) -> tuple[Ordinals, Ordinals]:
+def places_of(changed: Ordinals, requested_ordinals: Ordinals) -> tuple[Ordinals, Ordinals]:
     """Which of the rows wanted are changed ones: their indices among them, and among the changed.
 
-    `changed`: ascending; `wanted`: in any order.
+    `changed`: ascending; `requested_ordinals`: in any order.
     """
     if not len(changed):
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    positions = np.searchsorted(changed, wanted)
+    positions = np.searchsorted(changed, requested_ordinals)
     np.minimum(positions, len(changed) - 1, out=positions)
-    indices = np.flatnonzero(changed[positions] == wanted)
+    indices = np.flatnonzero(changed[positions] == requested_ordinals)
     return indices, positions[indices]
 
 

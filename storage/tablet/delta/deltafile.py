@@ -270,14 +270,16 @@ class DeltaFile:
         `column_ids`: those wanted; None for all. Raises CorruptionError: the bytes are not what was
         written.
         """
-        wanted = [i for i in self.meta.stats.updates if column_ids is None or i in column_ids]
+        update_columns = [
+            i for i in self.meta.stats.updates if column_ids is None or i in column_ids
+        ]
         records = self._cache.get((self._cache_name, _RECORDS))
-        cells = {i: self._cache.get((self._cache_name, i)) for i in wanted}
+        cells = {i: self._cache.get((self._cache_name, i)) for i in update_columns}
         if not isinstance(records, Deltas) or None in cells.values():
             reader = ContainerReader.open(self._env, self.path, self._identity, self._cache)
             try:
                 records = self._read_records(reader)
-                cells = {i: self._read_cells(reader, i, len(records)) for i in wanted}
+                cells = {i: self._read_cells(reader, i, len(records)) for i in update_columns}
             finally:
                 reader.close()
         read = {i: c for i, c in cells.items() if isinstance(c, DeltaCells)}

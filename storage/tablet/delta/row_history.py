@@ -85,13 +85,13 @@ class RowHistory:
         if not stop:
             return
         newest.timestamp = max(newest.timestamp, self._changes[stop - 1].timestamp)
-        wanted = len(self.outcome.cells)
+        cell_count = len(self.outcome.cells)
         column_ids: set[int] = set()
         for index in range(stop - 1, -1, -1):
             change = self._changes[index]
             newest.add_cells(change.order, change.cells)
             column_ids.update(change.cells)
-            if len(column_ids) == wanted:
+            if len(column_ids) == cell_count:
                 break
         decisions = self._decisions or ()
         index = bisect_left(decisions, below, key=_time)

@@ -46,13 +46,13 @@ class StoredPatch:
         cells = self.file.cells_at(self.column_id, self.places[first:last])
         return ColumnPatch(self.ordinals[first:last], cells)
 
-    def chosen(self, ordinals: Ordinals) -> ColumnPatch | None:
+    def at_ordinals(self, ordinals: Ordinals) -> ColumnPatch | None:
         """See `CellPatch`."""
-        indices, found = places_of(self.ordinals, ordinals)
+        indices, stored_positions = places_of(self.ordinals, ordinals)
         if not len(indices):
             return None
         # A file is read forward.
-        distinct, order = np.unique(self.places[found], return_inverse=True)
+        distinct, order = np.unique(self.places[stored_positions], return_inverse=True)
         cells = self.file.cells_at(self.column_id, distinct)
         return ColumnPatch(indices, cells.take(pa.array(order)))
 

@@ -98,10 +98,10 @@ def _invert(undone: Deltas, columns: Mapping[int, pa.Array]) -> Deltas:
         updates = np.empty(0, np.int64)
         if changes is not None:
             updates = changes.positions[kinds[changes.positions] == DeltaKind.UPDATE]
-        wanted = np.union1d(updates, deleted)
-        if len(wanted):
-            before = _values_before(wanted, undone, changes, original)
-            cells[column_id] = DeltaCells(wanted, before)
+        record_positions = np.union1d(updates, deleted)
+        if len(record_positions):
+            before = _values_before(record_positions, undone, changes, original)
+            cells[column_id] = DeltaCells(record_positions, before)
     return Deltas(undone.ordinals, undone.timestamps, inverse, cells)
 
 
@@ -119,23 +119,23 @@ def undo_of_updates(deltas: Deltas, columns: Mapping[int, pa.Array], mark: Snaps
     for column_id, original in columns.items():
         changes = deltas.cells.get(column_id)
         if changes is not None:
-            wanted = changes.positions[recent[changes.positions]]
-            if len(wanted):
-                touched[wanted] = True
-                before = _values_before(wanted, deltas, changes, original)
-                cells[column_id] = DeltaCells(wanted, before)
+            record_positions = changes.positions[recent[changes.positions]]
+            if len(record_positions):
+                touched[record_positions] = True
+                before = _values_before(record_positions, deltas, changes, original)
+                cells[column_id] = DeltaCells(record_positions, before)
     inverse = Deltas(deltas.ordinals, deltas.timestamps, deltas.kinds, cells)
     return reverse_time(select(inverse, touched))
 
 
 def _values_before(
-    wanted: Ordinals, deltas: Deltas, changes: DeltaCells | None, original: pa.Array
+    record_positions: Ordinals, deltas: Deltas, changes: DeltaCells | None, original: pa.Array
 ) -> pa.Array:
     """A column's cells just before some records: the change before, else the original cell."""
-    rows = deltas.ordinals[wanted]
+    rows = deltas.ordinals[record_positions]
     if changes is None:
         return concat_values([original.take(pa.array(rows))])
-    earlier = np.searchsorted(changes.positions, wanted, side="left") - 1
+    earlier = np.searchsorted(changes.positions, record_positions, side="left") - 1
     same_row = earlier >= 0
     same_row[same_row] = deltas.ordinals[changes.positions[earlier[same_row]]] == rows[same_row]
     index = np.where(same_row, len(original) + earlier, rows)

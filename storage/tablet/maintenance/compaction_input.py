@@ -95,18 +95,18 @@ class CompactionInput:
         self._patches = {i: winners(self._redo, i) for i in self._redo.cells}
 
     def _read_redo(self, start: int, stop: int) -> Deltas:
-        wanted = {column.id for column in self._columns}
-        in_files = [file.rows_between(start, stop, wanted) for file in self._tracker.redo]
+        column_ids = {column.id for column in self._columns}
+        in_files = [file.rows_between(start, stop, column_ids) for file in self._tracker.redo]
         in_memory = [between(deltas, start, stop) for deltas in self._memory]
         redo = merge_redo([*in_files, *in_memory])
-        return without_columns(redo, set(redo.cells) - wanted)
+        return without_columns(redo, set(redo.cells) - column_ids)
 
     def _read_undo(self, start: int, stop: int) -> Deltas:
-        wanted = {column.id for column in self._columns}
+        column_ids = {column.id for column in self._columns}
         files = self._tracker.undo
-        undo = merge_undo([file.rows_between(start, stop, wanted) for file in files])
+        undo = merge_undo([file.rows_between(start, stop, column_ids) for file in files])
         recent = select(undo, undo.timestamps >= np.uint64(self._mark))
-        return without_columns(recent, set(recent.cells) - wanted)
+        return without_columns(recent, set(recent.cells) - column_ids)
 
     def _redo_between(self, start: int, stop: int) -> Deltas:
         """The REDO deltas of some rows, by ordinals counted from start."""
@@ -149,9 +149,9 @@ class CompactionInput:
         """Rows that a commit at a time low <= t < high touched, bool[rows]."""
         inserted_at = self.rowset.meta.inserted_at
         mask = np.full(self.rows, inserted_at is not None and low <= inserted_at < high)
-        wanted = {column.id for column in self._columns}
-        in_files = (_touching(file, wanted) for file in self._tracker.files)
-        in_memory = (without_columns(d, set(d.cells) - wanted) for d in self._memory)
+        column_ids = {column.id for column in self._columns}
+        in_files = (_touching(file, column_ids) for file in self._tracker.files)
+        in_memory = (without_columns(d, set(d.cells) - column_ids) for d in self._memory)
         for deltas in (*in_files, *in_memory):
             mask[deltas.ordinals[within(deltas.timestamps, low, high)]] = True
         return mask
@@ -247,12 +247,12 @@ class _Image(Mapping[int, pa.Array]):
         return _Image(self._source, keys, first + start, first + stop)
 
 
-def _touching(file: DeltaFile, wanted: Collection[int]) -> Deltas:
+def _touching(file: DeltaFile, column_ids: Collection[int]) -> Deltas:
     """The records of a file that concern some columns, without their cells."""
     records = file.deltas(())
     keep = records.kinds != DeltaKind.UPDATE
     for column_id in file.meta.stats.updates:
-        if column_id in wanted:
+        if column_id in column_ids:
             keep[file.positions(column_id)] = True
     return select(records, keep)
 

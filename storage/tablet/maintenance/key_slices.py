@@ -46,10 +46,10 @@ def key_slices(
         inputs: to be merged.
         most_rows, most_bytes: that a slice is to hold, about; bytes once they are decoded.
     """
-    wanted = _rows_per_slice(inputs, most_rows, most_bytes)
-    apart = min(_SAMPLE_ROWS, wanted)
+    rows_per_slice = _rows_per_slice(inputs, most_rows, most_bytes)
+    apart = min(_SAMPLE_ROWS, rows_per_slice)
     samples = sorted(key for source in inputs for key in source.sample(apart))
-    cuts = sorted(set(samples[:: wanted // apart][1:]))
+    cuts = sorted(set(samples[:: rows_per_slice // apart][1:]))
     starts = [0] * len(inputs)
     for cut in cuts:
         stops = [source.cut(cut) for source in inputs]

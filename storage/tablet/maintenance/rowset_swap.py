@@ -86,10 +86,10 @@ def _reopen(tablet: Tablet, rowset: DiskRowSet, meta: RowSetMeta) -> DiskRowSet:
 def _open_deltas(
     files: TabletFiles,
     meta: RowSetMeta,
-    wanted: Sequence[DeltaFileMeta],
+    undo_files: Sequence[DeltaFileMeta],
     open_files: Mapping[int, DeltaFile],
 ) -> tuple[DeltaFile, ...]:
-    return tuple(open_files.get(m.number) or files.open_delta(m, meta.rows) for m in wanted)
+    return tuple(open_files.get(m.number) or files.open_delta(m, meta.rows) for m in undo_files)
 
 
 def retire_files(files: TabletFiles, rowset: DiskRowSet, kept: Collection[tuple[str, int]]) -> None:

@@ -84,7 +84,7 @@ class BaseColumns:
             if cached is not None:
                 return in_type(pc.pick(cached, pa.array(ordinals)), column.type.arrow)
         base = self._some(column, ordinals, self._stats)
-        parts = [part for patch in patches if (part := patch.chosen(ordinals)) is not None]
+        parts = [part for patch in patches if (part := patch.at_ordinals(ordinals)) is not None]
         return apply_patches(base, 0, parts, column.type)
 
     def addresses(self, start: int, stop: int) -> Ordinals:

@@ -176,9 +176,9 @@ class CFileSet:
 
         Raises CorruptionError: the index is not what was written.
         """
-        wanted = equality_values(leaf)
-        skip = None if wanted is None else self.skip_index(leaf.column_id)
-        return skip is not None and wanted is not None and skip.excludes(wanted)
+        key_values = equality_values(leaf)
+        skip = None if key_values is None else self.skip_index(leaf.column_id)
+        return skip is not None and key_values is not None and skip.excludes(key_values)
 
     def skip_index(self, column_id: int) -> SkipIndex | None:
         """The skip index of a column's newest image, None where it was written without."""

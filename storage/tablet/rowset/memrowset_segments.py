@@ -217,7 +217,7 @@ class PickedRows:
 
     def _cells(self, column: ColumnSchema, ordinals: Ordinals, pieces: "_Pieces") -> pa.Array:
         layers = self._view.layers(column.id)
-        parts = [part for layer in layers if (part := layer.chosen(ordinals)) is not None]
+        parts = [part for layer in layers if (part := layer.at_ordinals(ordinals)) is not None]
         return apply_patches(pieces.inserted(column), 0, parts, column.type)
 
     def _pieces_of(self, ordinals: Ordinals) -> "_Pieces":

@@ -88,13 +88,13 @@ def test_united_columns_have_the_names_of_the_first_operand(context: PlanContext
         columns("select id, t_id from u", context),
     )
     assert [column.name for column in united([first, second])] == ["a", "b"]
-    assert [len(column.shown) for column in united([first, second])] == [2, 2]
+    assert [len(column.projections) for column in united([first, second])] == [2, 2]
 
 
 def test_what_is_not_known_is_not_known_with_null_either(context: PlanContext) -> None:
     (known,) = columns("select a from t", context)
     assert or_null(()) == ()
-    assert len(or_null(known.shown)) == len(known.shown) + 1
+    assert len(or_null(known.projections)) == len(known.projections) + 1
 
 
 @pytest.mark.parametrize(

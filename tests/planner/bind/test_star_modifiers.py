@@ -46,7 +46,7 @@ def test_words_behind_a_star_change_which_columns_it_shows(words: str, names: li
 
 def test_a_replaced_column_shows_its_expression_and_no_stored_column() -> None:
     replaced = next(column for column in remaining("replace (1 as a)") if column.name == "a")
-    assert [each.sql() for each in replaced.shown if isinstance(each, exp.Expr)] == ["1"]
+    assert [each.sql() for each in replaced.projections if isinstance(each, exp.Expr)] == ["1"]
     assert [branch.relation for branch in replaced.branches] == [None]
 
 

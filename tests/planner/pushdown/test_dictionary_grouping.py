@@ -14,12 +14,12 @@ def coded(sql: str, context: PlanContext) -> tuple[list[str], tuple[int, ...], s
     names = {reference: f"__scan_{i}" for i, reference in enumerate(bound.references)}
     columns = mark_group_keys(bound, names)
     groups = coded_groups(bound.tree, columns, 1)
-    return [f"{each.scan}.{each.column}" for each in columns], groups.shown, groups.print()
+    return [f"{each.scan}.{each.column}" for each in columns], groups.decoded, groups.print()
 
 
 def test_a_key_is_a_code_and_its_word_is_looked_up(context: PlanContext) -> None:
-    columns, shown, sql = coded("select s, count(*) as n from t group by s", context)
-    assert (columns, shown) == (["__scan_0.s"], (0,))
+    columns, decoded, sql = coded("select s, count(*) as n from t group by s", context)
+    assert (columns, decoded) == (["__scan_0.s"], (0,))
     assert 'LIST_EXTRACT($2, CAST("t"."__scan_code_3" AS INT) + 1) AS "s"' in sql
     assert sql.endswith('GROUP BY "t"."__scan_code_3"')
 
@@ -34,13 +34,13 @@ def test_a_key_is_a_code_and_its_word_is_looked_up(context: PlanContext) -> None
     ],
 )
 def test_a_key_may_be_named_numbered_and_computed_with(sql: str, context: PlanContext) -> None:
-    columns, shown, _ = coded(sql, context)
-    assert (columns, shown) == (["__scan_0.s"], (0,))
+    columns, decoded, _ = coded(sql, context)
+    assert (columns, decoded) == (["__scan_0.s"], (0,))
 
 
 def test_what_an_aggregate_gathers_stays_a_text(context: PlanContext) -> None:
-    columns, shown, sql = coded("select max(s), count(*) from t group by s", context)
-    assert (columns, shown) == (["__scan_0.s"], ())
+    columns, decoded, sql = coded("select max(s), count(*) from t group by s", context)
+    assert (columns, decoded) == (["__scan_0.s"], ())
     assert 'MAX("s")' in sql
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql.engine.operators import operators_of
-from pykudu_sql.executor.inspection.engine_operators import shown
+from pykudu_sql.executor.inspection.engine_operators import operator_json
 
 SCAN = {
     "name": "PYTHON_ARROW_SCAN",
@@ -43,7 +43,7 @@ def test_a_leaf_is_the_scan_with_its_columns_and_about_its_rows() -> None:
     few = pa.table({"a": [1] * 10, "b": [2] * 10})
     many = pa.table({"a": [1] * 900, "b": [2] * 900})
     other = pa.table({"c": [1] * 1000})
-    inputs = shown(found, {"few": few, "other": other, "many": many})["inputs"]
+    inputs = operator_json(found, {"few": few, "other": other, "many": many})["inputs"]
     assert [each["scan"] for each in inputs] == ["many", "few"]
 
 

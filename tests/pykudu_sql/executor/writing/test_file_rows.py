@@ -7,15 +7,15 @@ from pykudu_sql.storage.errors import DataError
 
 
 @pytest.mark.parametrize(
-    ("unfit", "shown"),
+    ("unfit", "reject_text"),
     [
         (UnfitRow(0, DataError("x"), None, "a,b,c"), "a,b,c"),
         (UnfitRow(0, DataError("x"), {"id": b"1", "v": None}), '{"id":"1","v":null}'),
         (UnfitRow(0, DataError("x"), {"v": b"\xff\xe4"}), '{"v":"\ufffd\ufffd"}'),
     ],
 )
-def test_a_row_is_shown_as_it_came(unfit: UnfitRow, shown: str) -> None:
-    assert unfit.shown() == shown
+def test_a_row_is_shown_as_it_came(unfit: UnfitRow, reject_text: str) -> None:
+    assert unfit.reject_text() == reject_text
 
 
 def test_values_that_json_has_not_are_texts() -> None:

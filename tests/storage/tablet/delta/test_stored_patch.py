@@ -60,7 +60,7 @@ def test_parts_of_a_stored_patch_are_those_of_one_in_memory(bound: int) -> None:
         assert same(stored.between(start, stop), held.between(start, stop))
     for ordinals in [[0], [9, 4, 2], [298, 0, 150], [1, 3]]:
         wanted = np.array(ordinals, np.int64)
-        assert same(stored.chosen(wanted), held.chosen(wanted))
+        assert same(stored.at_ordinals(wanted), held.at_ordinals(wanted))
 
 
 def test_small_texts_and_numbers_are_read_and_kept_together() -> None:
