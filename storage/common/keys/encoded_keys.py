@@ -145,7 +145,22 @@ class EncodedKeys:
 
     def lower_bound(self, key: bytes) -> int:
         """Position of the first of these sorted keys that is not less than `key`, of any length."""
-        return bisect_left(range(len(self)), key, key=self.at)
+        if self._binary is not None:
+            return bisect_left(range(len(self)), key, key=self.at)
+        needle = key[: self.width].ljust(8 * len(self._fixed), b"\0")
+        # A key that is all of the bound's beginning is below the bound, which goes on.
+        side: Literal["left", "right"] = "left" if len(key) <= self.width else "right"
+        low, high, last = 0, len(self), len(self._fixed) - 1
+        for place, word in enumerate(self._fixed):
+            value = np.uint64(int.from_bytes(needle[8 * place : 8 * place + 8], "big"))
+            part = word[low:high]
+            if place == last:
+                return low + int(part.searchsorted(value, side))
+            high = low + int(part.searchsorted(value, "right"))
+            low += int(part.searchsorted(value, "left"))
+            if low == high:
+                break
+        return low
 
     def at(self, position: int) -> bytes:
         """One key."""

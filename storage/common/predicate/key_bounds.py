@@ -61,6 +61,23 @@ def key_ranges(
     return [(key, key + b"\0") for key in prefixes]
 
 
+def exact_columns(domains: Sequence[Domain], *, limit: int) -> int:
+    """How many of the first columns `key_ranges` takes exactly: a key in one of its ranges has
+    cells inside their domains.
+
+    Args:
+        domains, limit: as there.
+    """
+    prefixes = 1
+    for index, domain in enumerate(domains):
+        if domain.values is None:
+            return index + 1
+        prefixes *= len(domain.values)
+        if prefixes > limit:
+            return index
+    return len(domains)
+
+
 def _span(prefix: bytes, hull: Domain, column_type: DataType, last: bool) -> KeyRange:
     """The keys that go on from a prefix with a column inside an interval."""
     encode = cell_encoder(column_type, last)

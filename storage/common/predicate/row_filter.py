@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pykudu_sql.storage.common.predicate.column_domain import Domain, clip, domain_of
 from pykudu_sql.storage.common.predicate.column_predicate import (
     ALWAYS,
     NEVER,
@@ -22,10 +23,16 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     Op,
     Or,
     Predicate,
+    StartsWith,
     column_ids,
     conjuncts,
 )
-from pykudu_sql.storage.common.predicate.key_bounds import KeyRange, key_domains, key_ranges
+from pykudu_sql.storage.common.predicate.key_bounds import (
+    KeyRange,
+    exact_columns,
+    key_domains,
+    key_ranges,
+)
 from pykudu_sql.storage.common.predicate.predicate_simplify import simplify
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType
@@ -34,6 +41,8 @@ MAX_KEY_RANGES = 256
 
 _STRING_BYTES = 1 << 16
 _RANK_OF_OR = 6
+# Predicates that hold for every value of their domain.
+_EXACT = Comparison | InList | StartsWith
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,7 @@ class RowFilter:
         steps: a row matches when all of them hold, and each holds for some row.
         key_ranges: ranges of encoded keys outside which no row matches, ascending and disjoint;
             None when keys do not restrict it, empty when no row matches.
+        beyond_key: the steps that do not hold for every row with a key in these ranges.
         is_complete: whether the steps together are the predicate. They are less where it names
             columns that are not known here.
         dense: where at least this share of rows matches, the others are left in. Whoever scans
@@ -66,6 +76,7 @@ class RowFilter:
     predicate: Predicate
     steps: tuple[FilterStep, ...]
     key_ranges: tuple[KeyRange, ...] | None
+    beyond_key: tuple[FilterStep, ...]
     is_complete: bool
     dense: float = 0.25
 
@@ -88,13 +99,23 @@ class RowFilter:
         simple = simplify(And(tuple(evaluable)), by_id)
         is_complete = len(evaluable) == len(parts)
         if simple == NEVER:
-            return cls(predicate, (), (), is_complete)
-        ranges = _key_ranges(predicate, key_columns)
-        return cls(predicate, _steps(simple, by_id), ranges, is_complete)
+            return cls(predicate, (), (), (), is_complete)
+        steps = _steps(simple, by_id)
+        domains = key_domains(predicate, key_columns)
+        if domains[0].is_full:
+            return cls(predicate, steps, None, steps, is_complete)
+        ranges = key_ranges(domains, key_columns, limit=MAX_KEY_RANGES)
+        held = (r for r in ranges if r[1] is None or r[0] < r[1])
+        beyond = _undecided(steps, domains, key_columns)
+        return cls(predicate, steps, tuple(sorted(held, key=_low)), beyond, is_complete)
 
     def exactly(self) -> "RowFilter":
         """The same filter, which leaves no row in that a step does not hold for."""
         return replace(self, dense=1.0)
+
+    def within_key_ranges(self) -> "RowFilter":
+        """The filter for rows whose keys are known to lie in the ranges."""
+        return self if self.beyond_key is self.steps else replace(self, steps=self.beyond_key)
 
     @property
     def matches_nothing(self) -> bool:
@@ -114,15 +135,23 @@ def _low(key_range: KeyRange) -> bytes:
     return key_range[0]
 
 
-def _key_ranges(
-    predicate: Predicate, key_columns: Sequence[ColumnSchema]
-) -> tuple[KeyRange, ...] | None:
-    domains = key_domains(predicate, key_columns)
-    if domains[0].is_full:
-        return None
-    ranges = key_ranges(domains, key_columns, limit=MAX_KEY_RANGES)
-    held = (r for r in ranges if r[1] is None or r[0] < r[1])
-    return tuple(sorted(held, key=_low))
+def _undecided(
+    steps: tuple[FilterStep, ...], domains: Sequence[Domain], key_columns: Sequence[ColumnSchema]
+) -> tuple[FilterStep, ...]:
+    """The steps that may fail for a row with a key in the ranges of some domains."""
+    count = exact_columns(domains, limit=MAX_KEY_RANGES)
+    exact = {c.id: domain for c, domain in zip(key_columns[:count], domains, strict=False)}
+    return tuple(step for step in steps if not _is_decided(step, exact))
+
+
+def _is_decided(step: FilterStep, exact: Mapping[int, Domain]) -> bool:
+    """Whether a step holds wherever some columns have cells in their domains."""
+    column = step.columns[0]
+    domain = exact.get(column.id)
+    if domain is None or not all(isinstance(p, _EXACT) for p in conjuncts(step.predicate)):
+        return False
+    wanted = clip(domain_of(step.predicate, column.id), column.type)
+    return wanted == domain or wanted.intersect(domain) == domain
 
 
 def _steps(simple: Predicate, by_id: Mapping[int, ColumnSchema]) -> tuple[FilterStep, ...]:

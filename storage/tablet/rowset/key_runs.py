@@ -66,24 +66,13 @@ class KeyRun:
 
         `ranges`: of encoded keys, ascending and disjoint.
         """
-        width = self.keys.width
-        parts = []
-        for low, high in ranges:
-            start = _position(self.keys, low, width)
-            stop = len(self) if high is None else _position(self.keys, high, width)
-            if start < stop:
-                parts.append(self.part(start, stop))
-        return parts
+        return [self.part(start, stop) for start, stop in self.positions(ranges)]
 
-
-def _position(keys: EncodedKeys, bound: bytes, width: int) -> int:
-    """How many of some sorted keys are below a bound of any length."""
-    if width == 0 or len(bound) <= width:
-        needle = EncodedKeys.from_bytes([bound.ljust(width, b"\0")], width)
-        return int(keys.insertion_points(needle, "left")[0])
-    # A key that is all of the bound's beginning is below the bound, which goes on.
-    needle = EncodedKeys.from_bytes([bound[:width]], width)
-    return int(keys.insertion_points(needle, "right")[0])
+    def positions(self, ranges: Sequence[KeyRange]) -> list[tuple[int, int]]:
+        """Where the rows of some ranges stand, start <= position < stop; see `within`."""
+        find, count = self.keys.lower_bound, len(self)
+        places = [(find(low), count if high is None else find(high)) for low, high in ranges]
+        return [(start, stop) for start, stop in places if start < stop]
 
 
 def merged(runs: Sequence[KeyRun]) -> KeyRun:
@@ -175,8 +164,23 @@ class KeyOrder:
                 for low, high in ranges
                 for key in self._tree.irange(low, high, inclusive=(True, False))
             ]
-        parts = [part.ordinals for run in runs for part in run.within(ranges)]
+        parts = [
+            run.ordinals[start:stop] for run in runs for start, stop in run.positions(ranges)
+        ]
         return np.concatenate([*parts, np.array(newest, np.int64)])
+
+    def count_within(self, ranges: Sequence[KeyRange]) -> int:
+        """How many rows have keys in some ranges, as `within` has them."""
+        self._merge_runs()
+        with self._lock:
+            runs, find = self._runs, self._tree.bisect_left
+            count = sum(
+                (len(self._tree) if high is None else find(high)) - find(low)
+                for low, high in ranges
+            )
+        return count + sum(
+            stop - start for run in runs for start, stop in run.positions(ranges)
+        )
 
     def whole(self) -> KeyRun:
         """Every row as one run, which takes the place of all runs; there must be a row."""

@@ -264,7 +264,8 @@ class MemRowSet:
         """Some of the rows, a block for each pick that has a row which matches.
 
         Args:
-            picks: ordinals of rows committed below the bound, in the order wanted.
+            picks: ordinals of rows committed below the bound whose keys the filter allows, in the
+                order wanted.
             columns, row_filter, bound, own, stats: see `RowSet.scan`.
         """
         count = self.row_count(bound)
@@ -273,12 +274,13 @@ class MemRowSet:
         if stats is not None:
             stats.deltas_applied += view.records
         segments = [segment for segment, _ in self._segments_to(count)]
+        wanted = None if row_filter is None else row_filter.within_key_ranges()
         for ordinals in picks:
             if len(ordinals):
                 source = PickedRows(segments, ordinals, view)
                 living = None if alive is None else alive[ordinals]
                 part = (0, len(ordinals))
-                block = scan_stretch(source, columns, row_filter, part, living, stats)
+                block = scan_stretch(source, columns, wanted, part, living, stats)
                 if block is not None:
                     yield block
 
@@ -297,7 +299,7 @@ class MemRowSet:
 
     def rows_within(self, ranges: Sequence[KeyRange]) -> int:
         """How many rows have a key in some ranges, whenever they were committed."""
-        return len(self._key_order().within(ranges))
+        return self._key_order().count_within(ranges)
 
     def by_key(self, bound: SnapshotBound) -> KeyRun:
         """The rows committed below a bound, of which there is one, by key."""
