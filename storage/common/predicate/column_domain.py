@@ -165,6 +165,10 @@ def domain_of(predicate: Predicate, column_id: int) -> Domain:
 
 def clip(domain: Domain, column_type: DataType) -> Domain:
     """A domain without what no cell of the type can be: ends at the type's own become open."""
+    if domain.is_full:
+        return domain
+    if column_type.integer_range is not None:
+        return _clip_integers(domain, *column_type.integer_range)
     least, greatest = _extremes(column_type)
     if domain.values is not None:
         inside = Domain(
@@ -174,9 +178,6 @@ def clip(domain: Domain, column_type: DataType) -> Domain:
         )
         return domain.intersect(inside)
     lower, upper = domain.lower, domain.upper
-    if column_type.integer_range is not None:
-        lower = lower and Endpoint(_as_int(lower) + (not lower.inclusive), True)
-        upper = upper and Endpoint(_as_int(upper) - (not upper.inclusive), True)
     if least is not None:
         if upper is not None and _UPPER_KEY(upper) < _UPPER_KEY(Endpoint(least, True)):
             return EMPTY
@@ -192,6 +193,26 @@ def clip(domain: Domain, column_type: DataType) -> Domain:
     elif upper is None and lower is not None and greatest is not None:
         upper = Endpoint(greatest, True) if compare(lower.value, greatest) == 0 else None
     return interval(lower, upper)
+
+
+def _clip_integers(domain: Domain, least: int, greatest: int) -> Domain:
+    """`clip` to the integers from `least` to `greatest`; the ends of the result are inclusive."""
+    values: tuple[Any, ...] | None = domain.values
+    if values is not None:
+        if not values or (values[0] >= least and values[-1] <= greatest):
+            return domain
+        return Domain(tuple(value for value in values if least <= value <= greatest))
+    low = None if domain.lower is None else _as_int(domain.lower) + (not domain.lower.inclusive)
+    high = None if domain.upper is None else _as_int(domain.upper) - (not domain.upper.inclusive)
+    first, last = least if low is None else low, greatest if high is None else high
+    if first > last or first > greatest or last < least:
+        return EMPTY
+    first, last = max(first, least), min(last, greatest)
+    if first == last:
+        return Domain((first,))
+    lower = None if first == least else Endpoint(first, True)
+    upper = None if last == greatest else Endpoint(last, True)
+    return Domain(None, lower, upper)
 
 
 def prefix_domain(prefix: str | bytes) -> Domain:
@@ -282,9 +303,7 @@ def _as_int(limit: Endpoint) -> int:
 
 
 def _extremes(column_type: DataType) -> tuple[Cell, Cell]:
-    """The least and the greatest cell of a type, None where there is none."""
-    if column_type.integer_range is not None:
-        return column_type.integer_range
+    """The least and the greatest cell of a type that has no integers, None where there is none."""
     if column_type.kind is Kind.BOOL:
         return False, True
     if column_type.is_floating:

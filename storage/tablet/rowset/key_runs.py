@@ -3,7 +3,7 @@
 Kudu's MemRowSet is a B-tree in key order (`docs/design-docs/tablet.md`, "MemRowSet"). Here rows
 stand in the order of their commits, and this index says in which order their keys come. Writers do
 nothing for it: a dictionary keeps its keys in the order of insertion, which is that of ordinals, so
-whoever asks for order takes up the keys added since the last time. A few go to a SortedDict; many
+whoever asks for order takes up the keys added since the last time. A few go to a SortedList; many
 at once, and a full tree, become a run, a sorted array of keys with their ordinals. Runs of
 one size are merged once there are several, as in an LSM tree of tiers: a key is moved a few times,
 however long the rowset grows, and a seek has few runs to look at.
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
-from sortedcontainers import SortedDict
+from sortedcontainers import SortedList
 
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
@@ -85,15 +85,6 @@ def merged(runs: Sequence[KeyRun]) -> KeyRun:
     return KeyRun(keys.take(order), ordinals, max(run.stop for run in runs))
 
 
-def _sorted_run(keys: EncodedKeys, first: int) -> KeyRun:
-    """Keys in the order of ordinals, which are counted from `first`, as a run."""
-    stop = first + len(keys)
-    if keys.is_sorted():
-        return KeyRun(keys, np.arange(first, stop, dtype=np.int64), stop)
-    order = keys.argsort()
-    return KeyRun(keys.take(order), order + first, stop)
-
-
 def _first_to_merge(runs: Sequence[KeyRun]) -> int | None:
     """The first of the last runs that are to become one; None where all are to stay.
 
@@ -130,9 +121,9 @@ class KeyOrder:
         self._all = ordinals
         self._segments = segments
         self._encoder = encoder
-        self._width = encoder.width
         self._covered = 0
-        self._tree: SortedDict = SortedDict()
+        self._tree_start = 0
+        self._tree: SortedList = SortedList()
         self._tree_run: KeyRun | None = None
         self._runs: tuple[KeyRun, ...] = ()
         self._lock = threading.Lock()
@@ -148,7 +139,7 @@ class KeyOrder:
         self._merge_runs()
         with self._lock:
             if self._tree and self._tree_run is None:
-                self._tree_run = self._sorted_tree()
+                self._tree_run = self._newest_run()
             return self._runs if self._tree_run is None else (*self._runs, self._tree_run)
 
     def within(self, ranges: Sequence[KeyRange]) -> Ordinals:
@@ -160,13 +151,11 @@ class KeyOrder:
         with self._lock:
             runs = self._runs
             newest = [
-                self._tree[key]
+                self._all[key]
                 for low, high in ranges
                 for key in self._tree.irange(low, high, inclusive=(True, False))
             ]
-        parts = [
-            run.ordinals[start:stop] for run in runs for start, stop in run.positions(ranges)
-        ]
+        parts = [run.ordinals[start:stop] for run in runs for start, stop in run.positions(ranges)]
         return np.concatenate([*parts, np.array(newest, np.int64)])
 
     def count_within(self, ranges: Sequence[KeyRange]) -> int:
@@ -174,13 +163,11 @@ class KeyOrder:
         self._merge_runs()
         with self._lock:
             runs, find = self._runs, self._tree.bisect_left
-            count = sum(
-                (len(self._tree) if high is None else find(high)) - find(low)
-                for low, high in ranges
-            )
-        return count + sum(
-            stop - start for run in runs for start, stop in run.positions(ranges)
-        )
+            places = [
+                (find(low), len(self._tree) if high is None else find(high)) for low, high in ranges
+            ]
+        places += [place for run in runs for place in run.positions(ranges)]
+        return sum(stop - start for start, stop in places)
 
     def whole(self) -> KeyRun:
         """Every row as one run, which takes the place of all runs; there must be a row."""
@@ -220,22 +207,14 @@ class KeyOrder:
         """Take up the keys that came since the last time. The caller holds the lock."""
         first, stop = self._covered, len(self._all)
         if stop - first > _MOST_IN_TREE:
-            run = _sorted_run(self._encoded_keys(first, stop), first)
-            self._covered = stop
-            self._runs = (*self._runs, run)
+            self._covered, self._tree_run = stop, None
+            self._end_tree()
         elif keys := self._newest_keys():
             self._covered = first + len(keys)
-            self._tree.update(zip(keys, range(first, self._covered), strict=True))
+            self._tree.update(keys)
             self._tree_run = None
         if len(self._tree) > _MOST_IN_TREE:
             self._end_tree()
-
-    def _encoded_keys(self, start: int, stop: int) -> EncodedKeys:
-        """The keys of the rows start <= ordinal < stop, from their columns."""
-        ordinals = np.arange(start, stop, dtype=np.int64)
-        rows = PickedRows(self._segments, ordinals, DeltaView(()))
-        columns = self._encoder.columns
-        return self._encoder.encode({c.id: rows.read(c, 0, len(ordinals)) for c in columns})
 
     def _newest_keys(self) -> list[bytes]:
         """The keys behind those taken up, in the order of their ordinals."""
@@ -249,15 +228,21 @@ class KeyOrder:
                 return keys
         return []
 
-    def _sorted_tree(self) -> KeyRun:
-        """What the tree holds, as a run."""
-        ordinals = np.fromiter(self._tree.values(), np.int64, len(self._tree))
-        keys = EncodedKeys.from_bytes(list(self._tree), self._width)
-        return KeyRun(keys, ordinals, self._covered)
+    def _newest_run(self) -> KeyRun:
+        """The keys behind those of the runs, from their columns, as a run."""
+        first, stop = self._tree_start, self._covered
+        ordinals = np.arange(first, stop, dtype=np.int64)
+        rows = PickedRows(self._segments, ordinals, DeltaView(()))
+        columns = self._encoder.columns
+        keys = self._encoder.encode({c.id: rows.read(c, 0, len(ordinals)) for c in columns})
+        if keys.is_sorted():
+            return KeyRun(keys, ordinals, stop)
+        order = keys.argsort()
+        return KeyRun(keys.take(order), order + first, stop)
 
     def _end_tree(self) -> None:
-        """Make the tree a run, if there is anything in it. The caller holds the lock."""
-        if self._tree:
-            self._runs = (*self._runs, self._tree_run or self._sorted_tree())
-            self._tree = SortedDict()
+        """Make the newest keys a run, if there are any. The caller holds the lock."""
+        if self._tree_start < self._covered:
+            self._runs = (*self._runs, self._tree_run or self._newest_run())
+            self._tree_start, self._tree = self._covered, SortedList()
             self._tree_run = None

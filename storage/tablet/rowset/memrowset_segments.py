@@ -23,6 +23,7 @@ from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patches
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals, concat_values
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
+from pykudu_sql.storage.tablet.rowset.growing_cells import GrowingCells
 from pykudu_sql.storage.tablet.rowset.tablet_scanner import ordinals_between
 
 # A segment of single rows is converted anew for each length that a scan sees, so it is smaller.
@@ -91,7 +92,7 @@ class BatchSegment:
         self._starts: list[int] = []
         self._rows = 0
         # By column id, how many batches it was put together of, and its cells.
-        self._columns: dict[int, tuple[int, pa.Array]] = {}
+        self._columns: dict[int, tuple[int, GrowingCells]] = {}
         self._lock = threading.Lock()
 
     def takes(self, column_ids: Collection[int], rows: int) -> bool:
@@ -111,7 +112,7 @@ class BatchSegment:
         batch = bisect_right(self._starts, row) - 1
         values, first = self._batches[batch].get(column.id), self._starts[batch]
         if values is None:
-            values, first = self._columns[column.id][1], 0
+            values, first = self._columns[column.id][1].cells, 0
         return array_to_cells(values.slice(row - first, 1), column.type)[0]
 
     def column(self, column: ColumnSchema, count: int) -> pa.Array:
@@ -123,23 +124,26 @@ class BatchSegment:
         if column.id not in self._column_ids:
             return constant_array(column.read_default, column.type, count)
         cached = self._columns.get(column.id)
-        if cached is not None and len(cached[1]) >= count:
-            return in_type(cached[1], column.type.arrow)
-        with self._lock:
-            return in_type(self._put_together(column.id), column.type.arrow)
+        if cached is None or len(cells := cached[1].cells) < count:
+            with self._lock:
+                cells = self._put_together(column.id).cells
+        return in_type(cells, column.type.arrow)
 
-    def _put_together(self, column_id: int) -> pa.Array:
+    def _put_together(self, column_id: int) -> GrowingCells:
         """All cells of a column that are here by now. The caller holds the lock of readers."""
-        cached, cells = self._columns.get(column_id, (0, None))
-        added = self._batches[cached:]
-        if added:
+        cached = self._columns.get(column_id)
+        count, grown = (0, None) if cached is None else cached
+        added = self._batches[count:]
+        if grown is None or added:
             parts = [batch[column_id] for batch in added]
-            parts = parts if cells is None else [cells, *parts]
-            cells = parts[0] if len(parts) == 1 else concat_values(parts)
-            self._columns[column_id] = cached + len(added), cells
+            if grown is None:
+                grown = GrowingCells(parts, _MOST_BATCH_ROWS)
+            else:
+                grown.extend(parts)
+            self._columns[column_id] = count + len(added), grown
             for batch in added:
                 del batch[column_id]
-        return cells
+        return grown
 
 
 Segment = RowSegment | BatchSegment
@@ -222,6 +226,8 @@ class PickedRows:
 
     def _pieces_of(self, ordinals: Ordinals) -> "_Pieces":
         """Where some rows stand."""
+        if (ordinals[1:] > ordinals[:-1]).all():
+            return _Pieces(self._ascending_pieces(ordinals), None)
         numbers = np.searchsorted(self._starts, ordinals, "right") - 1
         if len(self._segments) < 1 << 16:
             numbers = numbers.astype(np.uint16)  # which numpy sorts by radix
@@ -237,6 +243,16 @@ class PickedRows:
         back = np.empty(len(order), np.int64)
         back[order] = np.arange(len(order), dtype=np.int64)
         return _Pieces(pieces, pa.array(back))
+
+    def _ascending_pieces(self, ordinals: Ordinals) -> "list[tuple[Segment, int, pa.Array]]":
+        """Where rows that stand in the order wanted do, segment by segment."""
+        edges = [*ordinals.searchsorted(self._starts).tolist(), len(ordinals)]
+        pieces = []
+        for segment, first, stop in zip(self._segments, edges, edges[1:], strict=False):
+            if first < stop:
+                inside = ordinals[first:stop] - segment.start
+                pieces.append((segment, int(inside[-1]) + 1, pa.array(inside)))
+        return pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +274,7 @@ class _Pieces:
         parts = [
             pc.pick(segment.cells(column, count), rows) for segment, count, rows in self.of_segments
         ]
-        if self.back is None:
+        if len(parts) == 1:
             return parts[0]
-        return pc.pick(concat_values(parts), self.back)
+        cells = concat_values(parts)
+        return cells if self.back is None else pc.pick(cells, self.back)

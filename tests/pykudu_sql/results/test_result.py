@@ -115,3 +115,11 @@ def test_rows_without_python_values_are_never_passed_over(count: int) -> None:
             result.fetch(count)
         assert result.position == reached
     assert result.read_table().num_rows == len(days) - reached
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.int32(), pa.int64(), pa.float32(), pa.float64()])
+def test_numbers_of_slices_and_of_several_chunks_become_python_values(kind: pa.DataType) -> None:
+    chunks = [pa.array([1, 2, 3, 4], kind).slice(1, 2), pa.array([], kind), pa.array([5], kind)]
+    assert python_values(pa.chunked_array(chunks), "") == [2, 3, 5]
+    with_null = pa.chunked_array([*chunks, pa.array([None, 7], kind)])
+    assert python_values(with_null, "") == [2, 3, 5, None, 7]

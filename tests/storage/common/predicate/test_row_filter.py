@@ -1,6 +1,8 @@
 """What a scan makes of a predicate: steps in their order, and the ranges of keys that may match."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.predicate.column_predicate import (
@@ -14,10 +16,13 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     Op,
     Or,
     Predicate,
+    StartsWith,
 )
 from pykudu_sql.storage.common.predicate.row_filter import RowFilter
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
+from tests.storage.common.predicates import holds, predicates
+from tests.storage.common.strategies import cells
 
 SCHEMA = create_schema(
     [
@@ -91,3 +96,56 @@ def test_parts_about_columns_that_are_not_known_drop_no_rows() -> None:
 
 def test_a_filter_that_leaves_nothing_in_is_dense_only_where_all_rows_match() -> None:
     assert filter_of(ALWAYS).dense < 1 and filter_of(ALWAYS).exactly().dense == 1
+
+
+LONG_KEY = create_schema(
+    [
+        ColumnSchema(0, "number", DataType(Kind.INT8)),
+        ColumnSchema(1, "word", DataType(Kind.STRING)),
+        ColumnSchema(2, "last", DataType(Kind.INT16)),
+        ColumnSchema(3, "value", DataType(Kind.DOUBLE), nullable=True),
+    ],
+    ["number", "word", "last"],
+)
+TYPES = [column.type for column in LONG_KEY.columns]
+NUMBER, WORD, LAST, VALUE = range(4)
+
+
+@pytest.mark.parametrize(
+    ("parts", "left"),
+    [
+        ((Comparison(NUMBER, Op.EQ, 1), Comparison(WORD, Op.GT, "b")), []),
+        ((Comparison(NUMBER, Op.EQ, 1), StartsWith(WORD, "b")), []),
+        ((InList(NUMBER, (1, 2)), Comparison(WORD, Op.EQ, "b"), Comparison(LAST, Op.LT, 5)), []),
+        ((Comparison(NUMBER, Op.GE, 1), Comparison(WORD, Op.EQ, "b")), [WORD]),
+        ((Comparison(NUMBER, Op.EQ, 1), Comparison(LAST, Op.EQ, 2)), [LAST]),
+        ((Comparison(NUMBER, Op.EQ, 1), Comparison(VALUE, Op.GT, 0.5)), [VALUE]),
+        ((Comparison(LAST, Op.EQ, 2),), [LAST]),
+        # So many ranges are not made: the numbers count as an interval.
+        ((InList(NUMBER, tuple(range(0, 40, 2))), InList(WORD, tuple("abcdefghijklmn"))), [WORD]),
+        # -200 is no number, but the range of keys begins below all of them.
+        ((Or((Comparison(NUMBER, Op.LT, -200), Comparison(NUMBER, Op.EQ, 5))),), [NUMBER]),
+    ],
+)
+def test_steps_that_the_key_ranges_decide_are_left_out_for_rows_in_them(
+    parts: tuple[Predicate, ...], left: list[int]
+) -> None:
+    wanted = RowFilter.of(And(parts), LONG_KEY.key_columns, LONG_KEY.columns)
+    looked_at = [c.id for step in wanted.within_key_ranges().steps for c in step.columns]
+    assert looked_at == left
+
+
+@given(
+    predicate=predicates(TYPES),
+    rows=st.lists(st.tuples(*map(cells, TYPES)), min_size=1, max_size=20),
+)
+def test_a_row_in_the_key_ranges_matches_if_the_steps_left_hold(
+    predicate: Predicate, rows: list[tuple[Cell, ...]]
+) -> None:
+    wanted = RowFilter.of(predicate, LONG_KEY.key_columns, LONG_KEY.columns)
+    encoder = KeyEncoder(LONG_KEY.key_columns)
+    for row in rows:
+        key = encoder.encode_one(row[:3])
+        left = wanted.within_key_ranges().steps
+        found = wanted.may_hold(key, key) and all(holds(step.predicate, row) for step in left)
+        assert found == holds(predicate, row)
