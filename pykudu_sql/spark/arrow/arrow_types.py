@@ -15,7 +15,12 @@ from pyspark.sql import types as spark
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind
-from pykudu_sql.storage.errors import InvalidSchemaError, NotNullError, UndefinedColumnError
+from pykudu_sql.storage.errors import (
+    InvalidSchemaError,
+    NotNullError,
+    UndefinedColumnError,
+    ValueOutOfRangeError,
+)
 
 _SIMPLE = MappingProxyType(
     {
@@ -106,7 +111,8 @@ def to_spark(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
     A decimal that is expected as an integer comes as its digits without the point. Raises
     NotNullError: a cell is NULL in a column declared NOT NULL to Spark, and would read as something
-        else.
+        else; ValueOutOfRangeError: a value is none of the type expected, as after ALTER TABLE gave
+        the column a wider one.
     """
     arrays = []
     for name, values, field in zip(batch.schema.names, batch.columns, schema, strict=True):
@@ -116,7 +122,13 @@ def to_spark(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
                 "is in none",
                 hint="let the schema of the DataFrame permit NULL in it",
             )
-        arrays.append(_cast(plain(values), field.type))
+        try:
+            arrays.append(_cast(plain(values), field.type))
+        except pa.ArrowInvalid as error:
+            raise ValueOutOfRangeError(
+                f"column '{name}' has a value that the schema of the DataFrame does not: {error}",
+                hint="if the column got a wider type meanwhile, begin anew with its schema of now",
+            ) from error
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

@@ -217,3 +217,25 @@ def test_alembic_finds_differences_and_keeps_its_version(engine: Any, metrics: A
         connection.commit()
         assert compare_metadata(context, wanted) == []
         assert context.get_current_revision() == "b"
+
+
+def test_alembic_changes_types_and_nullability_as_it_finds_them(engine: Any) -> None:
+    pytest.importorskip("alembic", reason="pip install alembic")
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+    from alembic.operations import Operations
+
+    wider = {"a": sa.BigInteger(), "s": sa.String(9), "d": sa.Numeric(20, 2), "f": sa.Double()}
+    wanted = sa.MetaData()
+    key = sa.Column("k", sa.BigInteger, primary_key=True, autoincrement=False)
+    sa.Table("t", wanted, key, *(sa.Column(n, t, nullable=n != "a") for n, t in wider.items()))
+    with sa.create_engine(engine.url).connect() as connection:
+        narrow = "a SMALLINT, s VARCHAR(3), d DECIMAL(5,2), f FLOAT"
+        connection.execute(sa.text(f"CREATE TABLE t (k BIGINT PRIMARY KEY, {narrow})"))
+        context = MigrationContext.configure(connection)
+        found = [kind for column in compare_metadata(context, wanted) for kind, *_ in column]
+        assert sorted(found) == ["modify_nullable", *["modify_type"] * 4]
+        operations = Operations(context)
+        for name, kind in wider.items():
+            operations.alter_column("t", name, type_=kind, nullable=name != "a")
+        assert compare_metadata(context, wanted) == []

@@ -8,7 +8,7 @@ import pytest
 from pykudu_sql.spark.arrow.arrow_types import to_spark
 from pykudu_sql.spark.options import ReadOptions, TableLocation, WriteOptions
 from pykudu_sql.spark.reading.read_plan import LEAST_SHARE, bundles, wanted_tasks
-from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
+from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError, ValueOutOfRangeError
 from pykudu_sql.storage.scan.scan_token import MemoryShare, ScanToken
 
 PLACE = {"path": "/data/my.db", "table": "T"}
@@ -54,6 +54,13 @@ def test_decimals_travel_as_their_digits_where_integers_are_expected(kind: pa.Da
     sent = to_spark(batch.slice(1), pa.schema([pa.field("a", pa.int64())]))
     assert sent.column(0).to_pylist() == [None, 1]
     assert to_spark(batch, pa.schema([("a", pa.int64())])).column(0).to_pylist() == [-9999, None, 1]
+
+
+def test_a_value_that_a_narrower_schema_lacks_is_an_error() -> None:
+    batch = pa.record_batch([pa.array([1, 1 << 40])], ["a"])
+    with pytest.raises(ValueOutOfRangeError, match=r"column 'a' .*1099511627776") as raised:
+        to_spark(batch, pa.schema([("a", pa.int32())]))
+    assert "wider type" in str(raised.value.hint)
 
 
 @pytest.mark.parametrize("path", ["/data/my.db", "file:/data/my.db", "file:///data/my.db"])
