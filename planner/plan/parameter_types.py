@@ -21,6 +21,7 @@ PLAIN = frozenset(
     {NoneType, bool, int, float, str, bytes, Decimal}
     | {dt.date, dt.datetime, dt.time, dt.timedelta, UUID}
 )
+TAKEN_AS_IT_IS = PLAIN - {dt.datetime, Decimal}  # the others have values that SQL has not
 _BASES = tuple(PLAIN - {NoneType, bool})
 _NUMBERS: tuple[type, ...] = (int, float, Decimal, str)  # a bool is an int
 _MOMENTS: tuple[type, ...] = (dt.date, str)  # a datetime is a date
@@ -47,17 +48,19 @@ def sql_value(value: object, key: int | str, column: str) -> Any:
     """The plain Python value of a parameter.
 
     `value`: of the caller; `column`: that receives or meets it; empty if that is none. Raises
-    InterfaceError: SQL has no value for it; InvalidValueError: it is numpy's or pandas' NaT, or a
-    time beyond those of Python.
+    InterfaceError: SQL has no value for it; InvalidValueError: it is numpy's or pandas' NaT, a
+    time beyond those of Python, or a signalling NaN.
     """
-    if type(value) in PLAIN:
+    if type(value) in TAKEN_AS_IT_IS:
         return value
     if isinstance(value, np.generic):
         return _numpy_value(value, key, column)
     if isinstance(value, bytearray | memoryview):
         return bytes(value)
     if isinstance(value, _BASES):
-        if value != value and isinstance(value, dt.date):
+        if isinstance(value, Decimal) and value.is_snan():
+            raise _no_number(key, column)
+        if isinstance(value, dt.date) and not _is_time(value):
             raise _no_time(value, key, column)
         return value
     target = f" for column '{column}'" if column else ""
@@ -112,6 +115,27 @@ def _numpy_value(value: np.generic, key: int | str, column: str) -> Any:
     if isinstance(value, np.longdouble):
         return float(value)
     return sql_value(value.item(), key, column)
+
+
+def _is_time(value: dt.date) -> bool:
+    """Whether a date or time is one in UTC, of the years that Python has."""
+    if value != value:
+        return False  # NaT of pandas is unequal to itself
+    if not isinstance(value, dt.datetime) or value.tzinfo is None:
+        return True
+    try:
+        value.astimezone(dt.UTC)
+    except OverflowError:
+        return False
+    return True
+
+
+def _no_number(key: int | str, column: str) -> InvalidValueError:
+    target = f" for column '{column}'" if column else ""
+    return InvalidValueError(
+        f"{parameter_name(key)}{target}: a signalling NaN is no value of SQL",
+        hint="pass Decimal('NaN') where it meets a DOUBLE, None for NULL",
+    )
 
 
 def _no_time(value: object, key: int | str, column: str) -> InvalidValueError:

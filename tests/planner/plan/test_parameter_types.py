@@ -1,11 +1,13 @@
 """Python values as parameters: which SQL has, and what each is compared with."""
 
 import datetime as dt
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pytest
 
+import pykudu_sql
 from pykudu_sql.planner.plan.parameter_types import check_comparable, parameter_name, sql_value
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.errors import InterfaceError, InvalidValueError
@@ -33,6 +35,26 @@ def test_what_sql_has_no_value_for_is_named_with_its_parameter_and_column() -> N
     with pytest.raises(InvalidValueError, match="parameter :day: 'NaT' is no time"):
         sql_value(np.datetime64("NaT"), "day", "")
     assert (parameter_name(0), parameter_name("x")) == ("parameter number 1", "parameter :x")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        dt.datetime(1, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=14))),
+        dt.datetime(9999, 12, 31, 23, tzinfo=dt.timezone(dt.timedelta(hours=-14))),
+        Decimal("sNaN"),
+    ],
+)
+@pytest.mark.parametrize("sql", ["SELECT ?", "SELECT [?]", "SELECT * FROM t WHERE v IN (?, 1)"])
+def test_a_value_of_python_that_sql_has_not_is_refused_wherever_it_is_given(
+    value: object, sql: str
+) -> None:
+    with pykudu_sql.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE t (k TIMESTAMP PRIMARY KEY, v DOUBLE)")
+        for text in (sql, "SELECT * FROM t WHERE k = ?", "SELECT * FROM t FOR TIMESTAMP AS OF ?"):
+            with pytest.raises(pykudu_sql.DataError, match=r"is no (time|value)") as raised:
+                connection.execute(text, [value])
+            assert raised.value.sqlstate == "22018"
 
 
 @pytest.mark.parametrize(
