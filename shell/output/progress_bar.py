@@ -27,6 +27,8 @@ def progress_line(report: "ProgressReport | None", seconds: float, columns: int)
     if report is None:
         return elide(f"{turn} running for {_time(seconds)}", room)
     done = f"{counted(report.done)} {report.unit}"
+    if not report.total and not report.done:
+        return elide(f"{turn} {report.activity} for {_time(seconds)}", room)  # nothing came yet
     if not report.total:
         return elide(f"{turn} {report.activity}: {done}, {_time(seconds)}", room)
     share = min(1.0, report.done / report.total)

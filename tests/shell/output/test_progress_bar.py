@@ -45,6 +45,8 @@ def test_nothing_is_said_about_the_rest_before_anybody_knows() -> None:
 def test_without_an_end_the_line_counts_and_turns() -> None:
     report = ProgressReport("computing", 5_000, None, "rows")
     assert progress_line(report, 75, 80).endswith(" computing: 5.00 K rows, 1 min 15 s")
+    nothing_yet = ProgressReport("computing", 0, None, "rows")
+    assert progress_line(nothing_yet, 7, 80).endswith(" computing for 7 s")
     assert progress_line(None, 3, 80).endswith(" running for 3 s")
     assert progress_line(None, 3, 80) != progress_line(None, 3.1, 80)
 
