@@ -9,7 +9,6 @@ the text. Too long or too deep a statement is refused while it is still a list o
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar
 
 from sqlglot import Token, TokenType, exp
@@ -290,13 +289,13 @@ def _quoted_type(span: SourceSpan | None) -> SyntaxError:
 def _span_lookup(tokens: Sequence[Token]) -> Callable[[str], SourceSpan | None]:
     """Finds the span of a word's first occurrence, alone or within a text; None without one."""
 
-    @cache
-    def first_alone() -> dict[str, Token]:
-        return {token.text.upper(): token for token in reversed(tokens)}
+    first_alone: dict[str, Token] = {}
 
     def span_of(word: str) -> SourceSpan | None:
+        if not first_alone:
+            first_alone.update({token.text.upper(): token for token in reversed(tokens)})
         sought = word.upper()
-        token = first_alone().get(sought)
+        token = first_alone.get(sought)
         if token is None:
             token = next((token for token in tokens if sought in token.text.upper()), None)
         return None if token is None else SourceSpan(token.start, token.end - token.start + 1)

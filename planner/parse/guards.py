@@ -13,7 +13,7 @@ from sqlglot import Token, TokenType, exp
 from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, check_token
 from pykudu_sql.planner.parse.normalizers import NORMALIZERS, SpanOf
 from pykudu_sql.planner.token_rewrites.tokens import CLOSING, OPENING
-from pykudu_sql.planner.tree_nodes import children_of
+from pykudu_sql.planner.tree_nodes import ClassTest, children_of
 from pykudu_sql.storage.errors import (
     NotSupportedError,
     SourceSpan,
@@ -61,6 +61,7 @@ _RETRIED_AROUND = frozenset({"->", "LAMBDA"})
 # What makes values of nested types: planners and engines take more than linear time for those.
 _CALLS = (exp.Func, exp.DataType)
 _NO_CALLS = (exp.Binary, exp.Case, exp.If, exp.Cast, exp.Exists)
+_IS_CALL = ClassTest(lambda kind: issubclass(kind, _CALLS) and not issubclass(kind, _NO_CALLS))
 _SET_OPERATIONS = frozenset({"UNION", "INTERSECT", "EXCEPT"})
 _ENDS_CHAIN = frozenset({",", "AND", "OR", "SELECT", "FROM", "WHERE", "WHEN", "THEN", "ELSE", "ON"})
 _BEGINS_QUERY = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
@@ -249,16 +250,17 @@ def guard_tree(tree: exp.Expr, span_of: SpanOf) -> None:
         node, depth, calls = stack.pop()
         if depth > MAX_DEPTH:
             raise _too_chained()
-        calls += isinstance(node, _CALLS) and not isinstance(node, _NO_CALLS)
+        kind = type(node)
+        calls += _IS_CALL[kind]
         if calls > MAX_CALLS:
             raise StatementTooComplexError(
                 f"functions, lists or types are nested deeper than {MAX_CALLS} levels"
             )
         if isinstance(node, exp.Command):
             raise NotSupportedError(f"{str(node.this).upper()} is not supported here")
-        normalize = NORMALIZERS.get(type(node))
+        normalize = NORMALIZERS.get(kind)
         if normalize is not None:
             normalize(node, span_of)
+        chained = kind if isinstance(node, exp.Connector) else None
         for child in children_of(node):
-            flat = isinstance(node, exp.Connector) and type(child) is type(node)
-            stack.append((child, depth if flat else depth + 1, calls))
+            stack.append((child, depth if type(child) is chained else depth + 1, calls))

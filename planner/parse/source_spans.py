@@ -12,6 +12,7 @@ from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.storage.errors import SourceSpan
 
 _SIGNS = {exp.Neg: TokenType.DASH, exp.BitwiseNot: TokenType.TILDE, exp.Not: TokenType.NOT}
+_SIGN_TOKENS = frozenset(_SIGNS.values())
 
 
 def node_span(node: exp.Expr) -> SourceSpan | None:
@@ -40,9 +41,9 @@ def place_signs(tree: exp.Expr, tokens: Sequence[Token]) -> None:
         tree: of a statement.
         tokens: that it was parsed from.
     """
-    signed = nodes_of(tree, *_SIGNS)
-    if not signed:
+    if _SIGN_TOKENS.isdisjoint([token.token_type for token in tokens]):
         return
+    signed = nodes_of(tree, *_SIGNS)
     numbers = {token.start: number for number, token in enumerate(tokens)}
     for node in reversed(signed):  # the inner ones first
         span = _extent(node)

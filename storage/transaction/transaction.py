@@ -7,13 +7,12 @@ at once and named by the manifest only at commit, and large changes, whose delta
 that a transaction makes is there for others from the commit on, with its rows, or never was.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 
 import pyarrow as pa
 
-from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
+from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.snapshots import Hold
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.commit.committer import AppliedCommit
@@ -21,25 +20,19 @@ from pykudu_sql.storage.commit.new_table import NewTable
 from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
 from pykudu_sql.storage.common.ctrl_c import CtrlCHeld, waited_for
 from pykudu_sql.storage.common.memory_budget import MOST_PIECE
-from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec, Summary
-from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import InterfaceError
 from pykudu_sql.storage.ingest.bulk_writer import coerce_columns
-from pykudu_sql.storage.ingest.table import tablet_of_key
-from pykudu_sql.storage.scan.cache_use import fits_cache
-from pykudu_sql.storage.scan.table_scan import MOST_DECODED, RowSetRead, TableScan
-from pykudu_sql.storage.scan.table_summary import summarize
-from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
-from pykudu_sql.storage.transaction.addressed_rows import AddressedRows, WrittenRowSet
+from pykudu_sql.storage.transaction.addressed_rows import AddressedRows
 from pykudu_sql.storage.transaction.batch_writer import BatchWriter
 from pykudu_sql.storage.transaction.bulk_change import write_changes
 from pykudu_sql.storage.transaction.resulting_rows import check_row_result
 from pykudu_sql.storage.transaction.row_writer import keyed_row
+from pykudu_sql.storage.transaction.transaction_reads import TransactionReads
 from pykudu_sql.storage.transaction.transaction_services import (
     TransactionServices,
     check_rows_still_fit,
@@ -51,154 +44,23 @@ _LARGE_BYTES = 1 << 20
 _COUNTED_ROWS = 32
 
 
-class Transaction:
-    """One transaction, used by one thread at a time. `bound`: of its snapshot."""
+class Transaction(TransactionReads):
+    """One transaction, used by one thread at a time."""
 
     def __init__(self, services: TransactionServices, snapshot: Hold) -> None:
         """Begin at a snapshot, whose history is kept until the transaction ends.
 
         So is that of the earlier moments that it reads.
         """
-        self.bound = snapshot.bound
-        self._services = services
-        self._snapshot = snapshot
-        self._catalog: Catalog | None = None
-        self._past: dict[tuple[str, int], Hold] = {}
-        self._writes = WriteSet(snapshot.bound)
+        super().__init__(services, snapshot)
         self._new_tables: list[NewTable] = []
-        self._addressed: AddressedRows | None = None
         self._single_rows = 0
         self._ended = False
-
-    @property
-    def catalog(self) -> Catalog:
-        """The tables of the snapshot, the same object each time; without those that it makes."""
-        if self._catalog is None:
-            self._catalog = self._services.history.catalog_at(self.bound)
-        return self._catalog
-
-    def catalog_at(self, bound: SnapshotBound) -> Catalog:
-        """The tables that a snapshot of a bound sees, which `scan` can read at that bound."""
-        return self._services.history.catalog_at(bound)
-
-    def wait_until_readable(self, bound: SnapshotBound) -> None:
-        """Make a bound in the past readable, before it is read; see `Committer`.
-
-        Raises SnapshotInFutureError: the moment has not come yet.
-        """
-        self._services.committer.wait_until_readable(bound)
 
     @property
     def has_writes(self) -> bool:
         """Whether anything was written."""
         return bool(self._writes.by_tablet or self._new_tables)
-
-    def table_scan(
-        self,
-        table: TableInfo,
-        spec: ScanSpec,
-        bound: SnapshotBound | None = None,
-        stats: ScanStats | None = None,
-    ) -> pa.Table:
-        """The rows of a table that match, and perhaps some that do not; see `ScanSpec`.
-
-        Args:
-            spec: which columns, and what they are wanted for.
-            bound: of another snapshot, for AS OF; None reads the transaction's own, with its
-                own writes.
-            stats: counts what is read and what is not.
-
-        Raises HistoryPurgedError: history does not reach back to `bound`.
-        """
-        return self.scan(table, spec, bound, stats).to_table()
-
-    def summarize(
-        self, table: TableInfo, summaries: Sequence[Summary], bound: SnapshotBound | None = None
-    ) -> tuple[Cell, ...] | None:
-        """Facts about all rows of a table, without reading them.
-
-        `summaries`: which facts; `bound`: as for `table_scan`. Returns the facts in order, None
-        when metadata do not have them all exactly.
-        """
-        return summarize(self.scan(table, ScanSpec(()), bound), summaries)
-
-    def scan(
-        self,
-        table: TableInfo,
-        spec: ScanSpec,
-        bound: SnapshotBound | None = None,
-        stats: ScanStats | None = None,
-    ) -> TableScan:
-        """A scan, ready to be carried out; see `table_scan`.
-
-        One that gives addresses reads the transaction's own snapshot; `write` takes those of the
-        latest.
-        """
-        snapshot = self._snapshot if bound is None else self._held(table, bound)
-        remaining = table.pruner.prune(spec.predicate)
-        tablets = [self._services.tablets[table.tablets[index].id] for index in remaining]
-        if spec.addressed:
-            self._addressed = AddressedRows(table, self._writes, tablets)
-            rowsets = self._addressed.rowsets()
-        else:
-            rowsets = [each for tablet in tablets for each in self._rowsets(tablet, bound)]
-        reads = [
-            RowSetRead(rowset, own, rows, index)
-            for index, (rowset, own) in enumerate(rowsets)
-            if (rows := rowset.row_count(snapshot.bound))
-        ]
-        if stats is not None:
-            stats.tablets += len(table.tablets)
-            stats.rowsets += len(reads)
-        services = self._services
-        scan = TableScan(table.schema, spec, snapshot, reads, services.pool, stats)
-        return replace(
-            scan,
-            cache_blocks=fits_cache(scan, services.cache_bytes),
-            piece_bytes=services.budget.piece(MOST_DECODED),
-        )
-
-    def _rowsets(self, tablet: Tablet, bound: SnapshotBound | None) -> Sequence[WrittenRowSet]:
-        """The rowsets of a tablet; those of the transaction itself only without a bound."""
-        pending = self._writes.by_tablet.get(tablet.id) if bound is None else None
-        if pending is None:
-            return [(rowset, None) for rowset in tablet.components.rowsets]
-        return [(rowset, pending.own.get(rowset.id)) for rowset in pending.rowsets]
-
-    def lookup(
-        self,
-        table: TableInfo,
-        key: tuple[Cell, ...],
-        column_ids: Sequence[int],
-        bound: SnapshotBound | None = None,
-    ) -> tuple[Cell, ...] | None:
-        """One row's cells by its key, or None.
-
-        `key`: cells in key order; `bound`: as for `table_scan`. Raises HistoryPurgedError: history
-        does not reach back to `bound`.
-        """
-        if bound is not None:
-            self._held(table, bound)
-        by_id = table.schema.by_id
-        columns = [by_id[i] for i in column_ids]
-        index = tablet_of_key(table, key)
-        if index is None:
-            return None
-        tablet = self._services.tablets[table.tablets[index].id]
-        probe = tablet.probe(key)
-        if bound is not None or not self._writes.by_tablet:
-            return tablet.read_row(probe, columns, self.bound if bound is None else bound)
-        pending = self._writes.by_tablet.get(tablet.id)
-        if pending is None:
-            return tablet.read_row(probe, columns, self.bound)
-        return pending.read_row(probe, columns)
-
-    def _held(self, table: TableInfo, bound: SnapshotBound) -> Hold:
-        """A claim on a bound in the past at which a table is read, until the transaction ends."""
-        held = self._past.get((table.id, bound))
-        if held is None:
-            held = self._past[table.id, bound] = self._services.history.hold((table,), bound)
-        return held
 
     def create_table(
         self, table: TableInfo, *, replaces: bool = False, made_of: SnapshotBound | None = None
