@@ -68,7 +68,11 @@ class TokenStream:
 
     def at(self, *words: str) -> bool:
         """Whether the next tokens are these words, in upper case."""
-        return all(self.ahead(i).word == word for i, word in enumerate(words))
+        # all() of a generator takes a tenth of a CREATE TABLE.
+        for index, word in enumerate(words):  # noqa: SIM110
+            if self.ahead(index).word != word:
+                return False
+        return True
 
     def at_symbol(self, symbol: str) -> bool:
         """Whether the next token is this symbol."""
