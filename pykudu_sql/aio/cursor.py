@@ -112,7 +112,7 @@ class AsyncCursor:
         await self._worker.run(self._cursor.scroll, value, mode)
 
     async def _rewind(self) -> None:
-        """Have the cursor stand where an iteration under way does, which reads ahead."""
+        """Move the cursor back by the rows that a running iteration has prefetched."""
         ahead, self._fetched = len(self._fetched), []
         if ahead:
             await self._worker.run(self._cursor.scroll, -ahead)

@@ -29,7 +29,7 @@ class Worker:
         self._process = current_process()
 
     def interrupts_by(self, interrupt: Callable[[], None]) -> None:
-        """Say how a running call is ended when the task that waits for it is cancelled."""
+        """Set the function that interrupts a running call when its task is cancelled."""
         self._interrupt = interrupt
 
     async def run(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
@@ -53,5 +53,5 @@ class Worker:
             raise
 
     def end(self) -> None:
-        """Let the thread end when its call has."""
+        """Stop the thread once the call that runs in it has returned."""
         self._pool.shutdown(wait=False)

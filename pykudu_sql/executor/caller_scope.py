@@ -15,7 +15,7 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 def calling_frame() -> FrameType | None:
-    """The innermost function that runs in this thread and is none of this package."""
+    """The innermost stack frame of this thread outside this package."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_ours(frame):
         frame = frame.f_back

@@ -157,7 +157,7 @@ def _lazy_batches(frame: Any, columns: Sequence[str]) -> Iterator[pa.RecordBatch
 
 
 class _Once:
-    """A reader, whose rows come once."""
+    """An Arrow reader, whose rows can be read only once."""
 
     def __init__(self, name: str, reader: pa.RecordBatchReader) -> None:
         self._name = name

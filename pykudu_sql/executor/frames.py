@@ -17,7 +17,7 @@ from pykudu_sql.storage.errors import InterfaceError, InvalidSchemaError, Progra
 
 
 def opened(data: Any) -> Any:
-    """Data without what has to be run first: lazy frames computed, datasets as readers."""
+    """Data ready to be read: lazy frames collected, datasets as Arrow readers."""
     module = type(data).__module__
     if module.startswith("polars") and hasattr(data, "collect"):
         return data.collect()

@@ -51,7 +51,7 @@ def comment_on(state: SessionState, plan: CommentOn) -> Outcome:
 
 
 def drop_database(state: SessionState, plan: DropDatabase) -> Outcome:
-    """All that is in it goes with it, at one moment; the session leaves it."""
+    """DROP DATABASE: its tables and views are dropped in the same edit."""
     store = state.store
     if plan.name not in store.catalog.database_names:
         return Outcome(message="Database does not exist.")

@@ -25,7 +25,7 @@ def parameter_rows(rows: Iterable[ParameterValues | None]) -> list[ParameterValu
 
 
 def check_parameter_shape(plan: "Plan", arity: int, parameters: ParameterValues) -> None:
-    """See that parameters come in the shape and number the statement wants.
+    """Check that parameters have the kind and number that the statement takes.
 
     `arity`: positional parameters that it takes; -1 when it takes named ones. EXPLAIN may go
     without them. Raises InterfaceError: they do not.

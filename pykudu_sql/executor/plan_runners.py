@@ -35,7 +35,7 @@ from pykudu_sql.results.result import Outcome
 
 
 def prepare_plan(state: SessionState, plan: Plan) -> Prepared:
-    """What runs a plan in a session for given parameters."""
+    """The function that runs a plan in a session with given parameters."""
     match plan:
         case KeyLookup():
             from pykudu_sql.executor.reading.key_lookup import Lookup

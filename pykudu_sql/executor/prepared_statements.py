@@ -42,7 +42,7 @@ def execute_prepared(
 def argument_values(
     state: SessionState, plan: ExecutePrepared, parameters: ParameterValues
 ) -> ParameterValues:
-    """What EXECUTE gives the parameters of its statement, as if a program passed it.
+    """The arguments of EXECUTE as parameters, as if a program passed them.
 
     Raises InterfaceError: a parameter of EXECUTE itself has no value; DataError: it has one that is
     none of the type.

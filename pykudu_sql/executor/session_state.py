@@ -44,7 +44,7 @@ class Planned(Protocol):
 
 @dataclass(slots=True)
 class SessionState:
-    """The moving parts of a session.
+    """The mutable state of a session.
 
     Attributes:
         new_engine: gives an embedded engine.
@@ -122,7 +122,7 @@ class SessionState:
             self.spark.interrupt()
 
     def close(self) -> None:
-        """Give up the engines. Closing twice is allowed."""
+        """Close the engines. Closing twice is allowed."""
         if self._engine is not None:
             self._engine.close()
         if self.spark is not None:

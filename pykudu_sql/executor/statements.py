@@ -68,7 +68,7 @@ class Runner:
 
 
 def prepare_statement(state: SessionState, plan: Plan) -> Prepared:
-    """What runs a plan in a session."""
+    """The function that runs a plan in a session."""
     return partial(_run, state, plan, RUNNERS[type(plan)])
 
 

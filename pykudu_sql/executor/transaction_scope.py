@@ -155,9 +155,9 @@ class TransactionScope:
         return current
 
     def savepoint(self, name: str) -> None:
-        """SAVEPOINT: give the place reached a name. Without autocommit it begins a transaction.
+        """SAVEPOINT: name the current state of the write set.
 
-        Raises OperationalError: no transaction is open.
+        Without autocommit it begins a transaction. Raises OperationalError: no transaction is open.
         """
         if self._current is None:
             if self._autocommit:
@@ -248,7 +248,7 @@ class TransactionScope:
             raise
 
     def wait_for_retries(self) -> None:
-        """Let statements that lost races end first, before one that stands alone writes."""
+        """Wait until the statements that are retried after a conflict have ended."""
         self._retry_queue.wait_for_retries(self._checkpoint)
 
     def passing(self) -> "Transaction":

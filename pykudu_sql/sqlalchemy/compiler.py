@@ -29,7 +29,7 @@ class PykuduCompiler(compiler.SQLCompiler):
         return text.replace("INSERT INTO", "UPSERT INTO", 1)
 
     def limit_clause(self, select: Any, **kw: Any) -> str:
-        """LIMIT and OFFSET, each where it is wanted."""
+        """LIMIT and OFFSET, each only if the statement has it."""
         text = ""
         if select._limit_clause is not None:
             text += "\n LIMIT " + self.process(select._limit_clause, **kw)

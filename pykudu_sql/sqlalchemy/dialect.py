@@ -182,7 +182,7 @@ class PykuduDialect(Reflection, DefaultDialect):
         self.do_execute(cursor, statement, (), context)
 
     def is_disconnect(self, e: Exception, connection: Any, cursor: Any) -> bool:
-        """Whether a connection is of no use any more: it was closed, or is another process's."""
+        """Whether a connection cannot be used any more: it is closed, or inherited by fork."""
         return getattr(e, "sqlstate", None) == "08003"
 
     def _get_server_version_info(self, connection: Connection) -> tuple[int, ...]:
@@ -210,7 +210,7 @@ def _reading_as_of(cursor: DBAPICursor, options: Mapping[str, Any]) -> Iterator[
 
 
 def _moment(value: object) -> str:
-    """A moment as SQL. Raises ArgumentError: it is none."""
+    """A read timestamp as SQL. Raises ArgumentError: its type or text is no timestamp."""
     if isinstance(value, dt.datetime):
         utc = value if value.tzinfo is None else value.astimezone(dt.UTC).replace(tzinfo=None)
         return f"'{utc.isoformat(sep=' ')}'"

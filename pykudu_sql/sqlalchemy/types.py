@@ -53,7 +53,7 @@ class UtcDateTime(types.DateTime):
     """A timestamp, in UTC; one with `timezone=True` says so."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any] | None:
-        """Timestamps with their zone, where one is wanted."""
+        """Timestamps; with the zone UTC if the type has `timezone=True`."""
         if not self.timezone:
             return None
 
@@ -88,14 +88,14 @@ class JsonIndex(types.JSON.JSONIndexType):
 
 
 class JsonPath(types.JSON.JSONPathType):
-    """A way into a JSON document."""
+    """A path of keys and indexes in a JSON document."""
 
     def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:
-        """Ways as paths."""
+        """Paths as text, the parameter of a JSON function."""
         return json_path
 
     def literal_processor(self, dialect: Dialect) -> Callable[[Any], str]:
-        """Ways as literals of paths."""
+        """Paths as SQL literals."""
         return lambda value: text_literal(json_path(value))
 
 

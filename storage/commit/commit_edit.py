@@ -1,4 +1,4 @@
-"""The edit of the manifest by which a commit is made that its log alone does not make."""
+"""The manifest edit of a commit that brings files, new tables or a writer batch."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ def commit_edit(
     new_tables: Sequence[TableInfo],
     replaced: Sequence[str],
 ) -> dict[str, Any]:
-    """What the manifest records of such a commit.
+    """The edit as JSON, as the manifest appends it.
 
     Args:
         sequence: of its record in the log, 0 for none.

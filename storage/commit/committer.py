@@ -192,7 +192,7 @@ class Committer:
         self.mvcc.wake()
 
     def check_readable(self) -> None:
-        """See that what is visible is all that is committed.
+        """Check that no commit of unknown outcome is missing from what is visible.
 
         Raises DiskError: the outcome of a commit is not known.
         """
@@ -201,7 +201,7 @@ class Committer:
             self.recover()
 
     def recover(self) -> None:
-        """Go on after a failed write or sync, if the disk lets us now.
+        """Retry a failed write or sync, and take up commits again if it succeeds.
 
         Raises DiskError: it does not; says so where the outcome of an earlier commit is unknown.
         """

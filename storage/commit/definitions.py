@@ -103,7 +103,7 @@ class Definitions:
         return NewTable(stored, tablets, replaces, made_of)
 
     def _rest(self, table: TableInfo, replaces: bool) -> "Catalog":
-        """The catalog without the table that a new one takes the place of."""
+        """The catalog without the table that a new one replaces."""
         old = self._catalog.tables.get(table.name) if replaces else None
         return self._catalog if old is None else self._catalog.without_table(old.id, UNCOMMITTED)
 
@@ -218,7 +218,7 @@ class Definitions:
                 self._record_change({"op": "drop", "ts": timestamp, "table": table_id})
 
     def put_object(self, item: "NamedObject") -> None:
-        """Add a view or database, or exchange that of the same id.
+        """Add a view or database, or replace the one of the same id.
 
         Raises DuplicateObjectError: the name is taken; InvalidSchemaError: a name or comment breaks
         a rule.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class HistoryPurge:
-    """Forgets what is ancient in the catalog. Safe for threads."""
+    """Removes what is below the ancient history mark from the catalog. Safe for threads."""
 
     def __init__(
         self,
@@ -128,10 +128,11 @@ class HistoryPurge:
             yield
 
     def _forget(self, due: Mapping[str, "SnapshotBound"]) -> int:
-        """Record what goes, and let go of it. The caller holds the commit lock.
+        """Record the purge in the manifest, then remove the tablets.
 
-        The log needs no sync before. What it has of tablets that go was durable when they were
-        dropped, and a power loss may take back any other commit beside this edit.
+        The caller holds the commit lock. The log needs no sync before: its records of purged
+        tablets were durable when these were dropped, and a power loss may undo any other commit
+        beside this edit.
         """
         sequence = self._log.last_sequence
         # A table that was brought back meanwhile is not ancient any more.

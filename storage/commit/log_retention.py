@@ -21,7 +21,7 @@ _BYTE_SECONDS = 1 / (40 << 20)
 
 
 class LogRetention:
-    """The log's needed part. Safe for threads."""
+    """Knows the part of the log that is needed, and drops the rest. Safe for threads."""
 
     def __init__(
         self,

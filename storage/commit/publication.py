@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def publish_files(
     pending: Sequence["PendingWrites"], services: "TabletServices", counters: "CommitCounters"
 ) -> Sequence["PendingWrites"]:
-    """Make the files of a transaction durable, and their names.
+    """Make the files of a transaction and their names durable.
 
     Args:
         pending: its writes, one entry a tablet; the caller holds the maintenance locks of those
@@ -30,8 +30,8 @@ def publish_files(
         services: of the tablets.
         counters: of conflicts.
 
-    Returns the writes, done over where a tablet has other rowsets since. Raises SerializationError:
-    see `rebased`; DiskError, ReadOnlyError: the disk refused.
+    Returns the writes, rebased where rowsets of a tablet were swapped since. Raises
+    SerializationError: see `rebased`; DiskError, ReadOnlyError: the disk refused.
     """
     moved = [_moved(writes, services, counters) for writes in pending]
     for writes in moved:
@@ -43,7 +43,7 @@ def publish_files(
 def _moved(
     writes: "PendingWrites", services: "TabletServices", counters: "CommitCounters"
 ) -> "PendingWrites":
-    """Writes to rowsets as they are now."""
+    """Writes rebased onto the current rowsets, if delta files change some."""
     if not writes.files.changes_rowsets:
         return writes
     with services.commit_lock:
@@ -52,7 +52,7 @@ def _moved(
 
 
 def _flush_older(writes: "PendingWrites", services: "TabletServices") -> None:
-    """Flush what memory has of rowsets that get files of changes."""
+    """Flush the DeltaMemStores of the rowsets that delta files change."""
     # Only such a change needs them, and a connection opens without what it may never need.
     from pykudu_sql.storage.tablet.maintenance.flush import flush_stores_of
     from pykudu_sql.storage.tablet.maintenance.publication import ROUNDS

@@ -26,7 +26,7 @@ _STRETCH = 1 << 18  # rows in memory at once
 
 @dataclass(frozen=True, slots=True)
 class NewRules:
-    """What a table demands of its rows that it did not before.
+    """The rules that an ALTER TABLE adds, which the stored rows must satisfy.
 
     Attributes:
         table: as it is to be.
@@ -39,11 +39,11 @@ class NewRules:
     filled: tuple[ColumnSchema, ...]
 
     def __bool__(self) -> bool:
-        """Whether there is any."""
+        """Whether any rule was added."""
         return bool(self.checks or self.filled)
 
     def check(self, tablets: Iterable[Tablet], bound: SnapshotBound) -> None:
-        """See that all rows of some tablets keep the rules.
+        """Check the rows of some tablets against the rules.
 
         `bound`: of the snapshot that is read. Raises CheckViolationError, NotNullError: one does
         not; DiskError, CorruptionError: the rows cannot be read.
@@ -78,7 +78,7 @@ class NewRules:
 
 
 def new_rules(before: TableInfo, after: TableInfo) -> NewRules:
-    """What a change of a table demands of the rows that are there."""
+    """The rules that a changed table has and the one before it has not."""
     conditions = {check.condition for check in before.checks}
     checks = tuple(check for check in after.checks if check.condition not in conditions)
     nullable = {column.id for column in before.schema.columns if column.nullable}

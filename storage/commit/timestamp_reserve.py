@@ -35,10 +35,10 @@ class TimestampReserve:
         self._lock = threading.Lock()
 
     def cover(self, timestamp: Timestamp) -> None:
-        """See that no later opening gives this hybrid time, or one below it, to a commit.
+        """Ensure that after a crash no commit gets this hybrid time, or one below it.
 
-        A manifest that takes no edits any more hinders nobody from reading. Nothing can be
-        committed then either, before the next opening. `timestamp`: given by the clock, or below
+        If the manifest refuses the edit, reads go on: nothing can be committed either before the
+        next opening. `timestamp`: given by the clock, or below
         one that was.
         """
         if timestamp < self._until:

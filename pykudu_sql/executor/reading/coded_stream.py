@@ -49,7 +49,7 @@ class Coding:
 
 
 def combinations(words: Sequence[pa.Array]) -> list[list[str | None]]:
-    """What joint codes stand for, by column: each word of one, or NULL, with each of the others."""
+    """The texts of joint codes by column: the cross product of the dictionaries, NULL included."""
     several = product(*([*each.to_pylist(), None] for each in words))
     return [list(column) for column in zip(*several, strict=True)]
 

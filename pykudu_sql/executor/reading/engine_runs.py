@@ -21,7 +21,7 @@ def run_engine(
     relations: Mapping[str, Relation],
     parameters: ParameterValues,
 ) -> EngineResult:
-    """What the engine makes of the relations; raises as `queries.compute` does."""
+    """The engine's result over the relations; raises as `queries.compute` does."""
     request = engine_request(query, relations, parameters)
     with failures_of(relations):
         result = state.engine.execute(*request)
@@ -42,7 +42,7 @@ def engine_request(
 
 @contextmanager
 def failures_of(relations: Mapping[str, Relation]) -> Iterator[None]:
-    """What ended a scan is raised in place of what the engine makes of it."""
+    """A block that raises the error of a scan in place of the engine's error about it."""
     try:
         yield
     except Error as error:

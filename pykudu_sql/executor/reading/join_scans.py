@@ -54,7 +54,7 @@ _FLAGS_PER_ROW = 8
 
 @dataclass(slots=True)
 class ScanReport:
-    """What became of one scan of a query.
+    """Measurements of one scan of a query.
 
     Attributes:
         stats: what it read and what it left unread.

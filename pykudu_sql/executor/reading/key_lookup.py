@@ -20,7 +20,7 @@ class Lookup:
     __slots__ = ("_column_ids", "_conversions", "_header", "_plan", "_state")
 
     def __init__(self, state: SessionState, plan: KeyLookup) -> None:
-        """Work out beforehand what is the same for every key."""
+        """Prepare all that does not depend on the key."""
         columns = [plan.table.schema.by_id[column_id] for _, column_id in plan.outputs]
         names = [name for name, _ in plan.outputs]
         types = [column.type for column in columns]

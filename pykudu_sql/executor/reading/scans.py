@@ -54,7 +54,7 @@ class StreamedScan:
         self._scan = scan
 
     def serve_running(self) -> None:
-        """What is read from now on is for the statement that runs now.
+        """Count further reads of the stream for the statement that runs now.
 
         Engines read ahead; what stops a statement that runs meanwhile is not about this scan.
         """

@@ -175,7 +175,7 @@ def _no_rows(scans: Iterable[Scan]) -> dict[str, pa.Table]:
 
 
 def _check_types(actual: pa.Schema, shape: EngineResult) -> None:
-    """See that each column of Spark's result becomes what the embedded engine gives.
+    """Check that Spark's columns can be cast to the types of the embedded engine.
 
     Raises NotOnSparkError: one does not.
     """
@@ -186,7 +186,7 @@ def _check_types(actual: pa.Schema, shape: EngineResult) -> None:
 
 
 def _becomes(actual: pa.DataType, target: pa.DataType) -> bool:
-    """Whether values of one type are the same in another."""
+    """Whether a cast from one type to another loses nothing."""
     if actual.equals(target) or pa.types.is_null(actual):
         return True
     if pa.types.is_decimal(actual) and pa.types.is_decimal(target):

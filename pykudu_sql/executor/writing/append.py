@@ -177,7 +177,7 @@ def _by_name(names: Sequence[str], columns: Sequence[Values]) -> Columns:
 
 
 def _matched(table: TableInfo, kind: RowOpKind, data: Columns) -> SchemaColumns:
-    """The table's columns with what is given for them, all of one length."""
+    """The table's columns with their values, all of one length."""
     columns: dict[int, tuple[ColumnSchema, Values]] = {}
     for name, values in data.items():
         check_text(str(name), "the name of a column")
@@ -201,7 +201,7 @@ def _arrays(matched: SchemaColumns) -> ArrowColumns:
 def _without_faults(
     table: TableInfo, matched: SchemaColumns
 ) -> tuple[ArrowColumns, Sequence[int], Sequence[RowError]]:
-    """The rows whose Python values fit, their positions, and what is wrong with the others."""
+    """The rows whose Python values fit, their positions, and the errors of the others."""
     bad: dict[int, DataError] = {}
     for column, values in matched.values():
         if isinstance(values, list):
@@ -228,7 +228,7 @@ def _take(values: Values, kept: list[int]) -> Values:
 
 
 def _fault(value: object, column: ColumnSchema) -> DataError:
-    """What is wrong with one value, without the place, which is reported beside it."""
+    """The reason why a value fits no cell; its position is reported beside it."""
     try:
         array_of([value], column)
     except DataError as error:

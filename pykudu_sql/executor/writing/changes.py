@@ -267,7 +267,7 @@ def _filled(table: TableInfo, operations: RowOperations, column_id: int) -> pa.A
 
 
 def _check_once(plan: ChangeQuery, shares: Sequence[_Share]) -> None:
-    """See that no row is updated or deleted twice. Raises IntegrityError: one would be."""
+    """Check that no row is updated or deleted twice. Raises IntegrityError: one would be."""
     schema = plan.table.schema
     keys = [
         pa.Table.from_arrays(
@@ -336,7 +336,7 @@ def _written(
     operations: RowOperations,
     before: Mapping[int, pa.Array] | None,
 ) -> pa.Table:
-    """Rows as they are once written: what is set, else what was there, else the default."""
+    """The rows as written: the values set, else those stored, else the defaults."""
     columns: dict[str, pa.Array] = {}
     for column_id in returning.column_ids:
         if before is not None and column_id not in operations.columns:
@@ -355,6 +355,6 @@ def _show(
     parameters: ParameterValues,
     transaction: Transaction,
 ) -> EngineResult:
-    """What RETURNING makes of the rows."""
+    """The result of RETURNING over the rows."""
     returned = compute(state, returning.query, parameters, transaction, {WRITTEN: written})
     return EngineResult(returned.table.rename_columns(list(returning.query.names)), returned.types)

@@ -131,14 +131,14 @@ def key_of(table: TableInfo, columns: Columns, row: int) -> str:
 
 
 def row_error(position: int, key: str, error: DataError | InterfaceError) -> RowError:
-    """What is reported of a row that cannot be converted."""
+    """The row error of a row that cannot be converted."""
     return RowError(position, key, status_of(error), error.sqlstate, error.message)
 
 
 def reported(
     results: RowResults, positions: Sequence[int], errors: Sequence[RowError]
 ) -> RowResults:
-    """What became of a batch when some rows of the statement never got into it.
+    """The results of a statement whose batch leaves some rows out.
 
     Args:
         results: of the batch.

@@ -107,7 +107,7 @@ class _Part:
 
 
 class _FileRows:
-    """The rows of a statement's files that fit, and what is wrong with the others."""
+    """The rows of a statement's files that fit, and the errors of the others."""
 
     def __init__(
         self,

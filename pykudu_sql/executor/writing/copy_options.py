@@ -12,7 +12,7 @@ _OF_FOLDER = ("partition_by", "overwrite")
 
 
 def kind_of(path: str, options: CopyOptions) -> FileKind:
-    """What a file is, by its name and the options of the statement.
+    """The format and compression of a file, by its name and the options of COPY.
 
     Raises InvalidValueError: its format is not known, or has no such option.
     """

@@ -125,7 +125,7 @@ def drop_table(state: SessionState, plan: DropTable) -> Outcome:
 
 
 def alter_table(state: SessionState, plan: AlterTable) -> Outcome:
-    """ALTER TABLE, all steps or none; then what is told of the views that read the table."""
+    """ALTER TABLE, all steps or none; then the views that read the table are updated."""
     if plan.steps:
         state.store.alter_table(plan.table.name, plan.steps)
     for planned, changed in plan.views:

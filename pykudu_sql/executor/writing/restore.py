@@ -12,7 +12,7 @@ from pykudu_sql.storage.transaction.transaction import Transaction
 
 
 def restore_table(state: SessionState, plan: RestoreTable, parameters: ParameterValues) -> Outcome:
-    """Make a table's rows what they were.
+    """RESTORE TABLE: write the rows of an earlier snapshot again.
 
     Raises HistoryPurgedError: history does not reach back so far; UncoveredRangeError: a row's
     range partition was dropped; SerializationError: another session changed the same rows first.

@@ -64,7 +64,7 @@ Prepared = Callable[[ParameterValues], Outcome]
 
 
 def prepare_write(state: SessionState, plan: Write) -> Prepared:
-    """What runs a plan for given parameters."""
+    """The function that runs a writing plan with given parameters."""
     if mode_of(state) is RowErrorMode.COLLECT:
         return lambda parameters: _write(state, plan, [parameters])
     match plan:
@@ -79,7 +79,7 @@ def prepare_write(state: SessionState, plan: Write) -> Prepared:
 
 
 def mode_of(state: SessionState) -> RowErrorMode:
-    """What a session's statements do about bad rows, as it has set `row_errors`."""
+    """The row error mode of a session, by its setting `row_errors`."""
     return RowErrorMode(state.settings.row_errors)
 
 

@@ -179,7 +179,7 @@ class KeyOrder:
             return self._replace(runs, 0)
 
     def _merge_runs(self) -> None:
-        """Take up the newest keys, and merge runs unless another reader is at it."""
+        """Add the newest keys, and merge runs unless another reader is merging them."""
         with self._lock:
             self._catch_up()
         while (first := _first_to_merge(self._runs)) is not None:
@@ -204,7 +204,7 @@ class KeyOrder:
         return run
 
     def _catch_up(self) -> None:
-        """Take up the keys that came since the last time. The caller holds the lock."""
+        """Add the keys that were inserted since the last call. The caller holds the lock."""
         first, stop = self._covered, len(self._all)
         if stop - first > _MOST_IN_TREE:
             self._covered, self._tree_run = stop, None

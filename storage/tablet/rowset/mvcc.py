@@ -51,7 +51,7 @@ class MvccManager:
         self.publish(self._assigned)
 
     def wake(self) -> None:
-        """Let those who wait look whether it is in vain."""
+        """Wake the threads in `wait_for`, so that each calls its `in_vain` again."""
         with self._published:
             self._published.notify_all()
 

@@ -84,7 +84,7 @@ def key_spans(ranges: Sequence[KeyRange], index: KeyIndex) -> list[Range]:
 
 
 def intersect(left: Sequence[Range], right: Sequence[Range]) -> list[Range]:
-    """What lies in both of two ascending lists of ranges."""
+    """The intersection of two ascending lists of ranges."""
     common: list[Range] = []
     i = j = 0
     while i < len(left) and j < len(right):

@@ -61,7 +61,7 @@ class TabletFiles:
         self.env.make_dir(layout.tablet_directory(self.root, self.tablet_id))
 
     def remove_folder(self) -> None:
-        """Remove that of a tablet that is not to be. Raises DiskError: the disk refused."""
+        """Remove the folder after a failed creation. Raises DiskError: the disk refused."""
         folder = layout.tablet_directory(self.root, self.tablet_id)
         self.env.remove_tree(folder, point="tablet.remove_folder")
 
