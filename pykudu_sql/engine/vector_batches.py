@@ -8,7 +8,10 @@ What joins, sorts, groups and windows hand on are vectors of 2048 rows again.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.row_allowance import rows_within
@@ -40,7 +43,7 @@ def batches_in_vectors(
     """The same of a stream."""
     wide = _wide_columns(schema)
     for batch in batches:
-        if _bytes_of(batch, wide) <= size:
+        if _bytes_of(batch, wide) <= size or _largest_vector(batch, wide) <= size:
             yield batch
             continue
         for first in range(0, batch.num_rows, _VECTOR_ROWS):
@@ -61,6 +64,34 @@ def _is_narrow(kind: pa.DataType) -> bool:
 
 def _bytes_of(batch: pa.RecordBatch, columns: Sequence[int]) -> float:
     return sum(_column_bytes(batch.column(i)) for i in columns)
+
+
+def _largest_vector(batch: pa.RecordBatch, columns: Sequence[int]) -> float:
+    """Bytes of the values of the vector that has most; of lists and the like, all that there are.
+
+    Without a look at each vector: a large table has thousands, and most have small texts.
+    """
+    edges = np.append(np.arange(0, batch.num_rows, _VECTOR_ROWS), batch.num_rows)
+    total = np.zeros(len(edges) - 1)
+    for place in columns:
+        total += _bytes_between(batch.column(place), edges)
+    return float(total.max())
+
+
+def _bytes_between(column: pa.Array, edges: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Bytes of the values from each edge to the next."""
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_binary(kind):
+        width: np.dtype[Any] = np.dtype(np.int32)
+    elif pa.types.is_large_string(kind) or pa.types.is_large_binary(kind):
+        width = np.dtype(np.int64)
+    elif isinstance(column, pa.DictionaryArray):
+        return np.diff(edges) * (_column_bytes(column) / len(column))
+    else:
+        return np.full(len(edges) - 1, float(column.nbytes))
+    start = width.itemsize * column.offset
+    offsets = np.frombuffer(column.buffers()[1], width, len(column) + 1, start)
+    return np.diff(offsets[edges]).astype(np.float64)
 
 
 def _column_bytes(column: pa.Array) -> float:

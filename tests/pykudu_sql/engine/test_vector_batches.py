@@ -64,6 +64,16 @@ def test_only_the_stretch_with_wide_rows_is_cut() -> None:
     assert lengths[2] < 2048
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_binary()], ids=str)
+def test_a_large_batch_whose_vectors_are_all_small_stays_whole(kind: pa.DataType) -> None:
+    texts = pa.array(["some text"] * 300_000).cast(kind)
+    batch = pa.record_batch({"s": texts, "w": texts.slice(0).dictionary_encode()}).slice(1234)
+    assert list(batches_in_vectors([batch], batch.schema, SIZE)) == [batch]
+    lists = pa.record_batch({"l": [[1, 2, 3]] * 50_000})
+    cut = list(batches_in_vectors([lists], lists.schema, SIZE))
+    assert pa.Table.from_batches(cut).equals(pa.Table.from_batches([lists]))
+
+
 def test_a_word_of_a_dictionary_counts_for_each_of_its_rows() -> None:
     words = pa.array([WIDE] * ROWS).dictionary_encode()
     cut = table_in_vectors(pa.table({"s": words}), SIZE)
