@@ -8,6 +8,7 @@ from pykudu_sql.planner.deep_stack import run_deep
 from pykudu_sql.planner.listed_relations import with_listed_relations
 from pykudu_sql.planner.parse.error_spans import locate
 from pykudu_sql.planner.parse.source_text import SourceText
+from pykudu_sql.planner.parse.written_literals import with_written
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.statements import plan_statement
 from pykudu_sql.planner.string_forms import with_plain_strings
@@ -37,9 +38,10 @@ def plan(sql: str, context: PlanContext) -> "Plan":
     try:
         with checked_by(context.checkpoint):
             double_quoted = context.settings.double_quoted_strings
-            text = with_plain_strings(sql, double_quoted=double_quoted)
-            text, context = with_listed_relations(text, context)
-            planned = run_deep(partial(plan_statement, SourceText(text), context))
+            text, literals = with_plain_strings(sql, double_quoted=double_quoted)
+            with with_written(literals):
+                text, context = with_listed_relations(text, context)
+                planned = run_deep(partial(plan_statement, SourceText(text), context))
     except Error as error:
         locate(error, sql)
         raise

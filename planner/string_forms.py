@@ -9,6 +9,7 @@ a string in double quotes makes it longer.
 import re
 
 from pykudu_sql.planner.parse.lexer import quote_string
+from pykudu_sql.planner.parse.written_literals import WrittenLiteral, WrittenLiterals
 from pykudu_sql.storage.errors import SourceSpan, SyntaxError
 
 _ESCAPED = re.compile(r"[eE]'")
@@ -31,14 +32,16 @@ _SURROGATES = range(0xD800, 0xE000)
 _MAX_CODE = 0x10FFFF
 
 
-def with_plain_strings(text: str, *, double_quoted: bool) -> str:
-    """A statement whose strings are all in single quotes, without escapes.
+def with_plain_strings(text: str, *, double_quoted: bool) -> tuple[str, WrittenLiterals]:
+    """A statement whose strings are all in single quotes, without escapes; and what these were.
 
     `double_quoted`: whether what is in double quotes is a string. Raises SyntaxError: an escape is
     no character.
     """
+    literals: dict[int, WrittenLiteral] = {}
     if not (double_quoted and '"' in text) and _ESCAPED.search(text) is None:
-        return text
+        return text, literals
+    longer = 0
 
     def plain(match: re.Match[str]) -> str:
         escaped, double = match["escaped"], match["double"]
@@ -48,9 +51,13 @@ def with_plain_strings(text: str, *, double_quoted: bool) -> str:
             written = quote_string(double.replace('""', '"'))
         else:
             return match[0]
-        return written.ljust(len(match[0]))
+        nonlocal longer
+        replaced = written.ljust(len(match[0]))
+        literals[match.start() + longer] = WrittenLiteral(replaced, match[0])
+        longer += len(replaced) - len(match[0])
+        return replaced
 
-    return _PARTS.sub(plain, text)
+    return _PARTS.sub(plain, text), literals
 
 
 def _unescaped(text: str, start: int) -> str:

@@ -19,6 +19,7 @@ from pykudu_sql.planner.commands.transaction_commands import (
     release,
     rollback,
     savepoint,
+    set_transaction,
 )
 from pykudu_sql.planner.ddl.history_commands import (
     create_snapshot,
@@ -230,6 +231,7 @@ COMMANDS = (
     StatementEntry(("SAVEPOINT",), savepoint, ("SAVEPOINT",)),
     StatementEntry(("RELEASE",), release, ("RELEASE SAVEPOINT",)),
     StatementEntry(("SET",), set_option, ("SET",)),
+    StatementEntry(("SET", "TRANSACTION"), set_transaction, ("SET TRANSACTION",)),
     StatementEntry(("RESET",), set_option, ("RESET",)),
     StatementEntry(("RESET", "STATEMENTS"), reset_statements, ("RESET STATEMENTS",)),
     StatementEntry(("SHOW",), show, tuple(f"SHOW {listing.kind}" for listing in LISTINGS)),

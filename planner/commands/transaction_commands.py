@@ -34,13 +34,23 @@ def begin(tokens: TokenStream, context: PlanContext) -> Plan:
     return TransactionControl(TransactionAction.BEGIN, read_only)
 
 
-def _modes(tokens: TokenStream) -> bool:
+def set_transaction(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`SET TRANSACTION modes`, of the transaction that is open or begins with it."""
+    tokens.expect("SET", "TRANSACTION")
+    if tokens.at_end():
+        raise tokens.error("READ ONLY, READ WRITE, ISOLATION LEVEL")
+    read_only = _modes(tokens)
+    tokens.expect_end()
+    return TransactionControl(TransactionAction.SET_MODES, read_only)
+
+
+def _modes(tokens: TokenStream) -> bool | None:
     """`READ ONLY | READ WRITE | ISOLATION LEVEL .. | [NOT] DEFERRABLE`, commas optional.
 
-    Returns whether it is READ ONLY. Raises NotSupportedError: an isolation level that transactions
-    do not have.
+    Returns whether it is READ ONLY; None if neither is said. Raises NotSupportedError: an
+    isolation level that transactions do not have.
     """
-    read_only = False
+    read_only = None
     while not tokens.at_end():
         if tokens.accept("READ", "ONLY"):
             read_only = True

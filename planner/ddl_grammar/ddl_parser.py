@@ -75,6 +75,9 @@ def parse_create_table(tokens: TokenStream, *, replaces: bool = False) -> Create
     return node
 
 
+_SET_OF_TABLE = frozenset({"COMMENT", "TBLPROPERTIES", "OWNER"})
+
+
 def parse_alter_table(tokens: TokenStream) -> AlterTableSyntax:
     """Parse from behind `ALTER TABLE`. Raises SyntaxError: it does not follow the grammar."""
     start = tokens.current.start
@@ -84,7 +87,8 @@ def parse_alter_table(tokens: TokenStream) -> AlterTableSyntax:
     while not steps or tokens.accept_symbol(","):
         offset = tokens.current.start
         parsed = [_step(tokens)]
-        while isinstance(parsed[0], AlterColumnSyntax) and tokens.current.word in ("SET", "DROP"):
+        while isinstance(parsed[0], AlterColumnSyntax) and _goes_on(tokens):
+            tokens.accept_symbol(",")
             parsed.append(_attribute_change(tokens, AlterColumnSyntax(parsed[0].name)))
         if isinstance(parsed[0], RenameColumnSyntax) and tokens.accept("COMMENT"):
             parsed.append(AlterColumnSyntax(parsed[0].new_name, comment=tokens.string()))
@@ -262,6 +266,21 @@ def _rename(tokens: TokenStream) -> AlterStepSyntax:
 
 def _alter_column(tokens: TokenStream) -> AlterStepSyntax:
     return _attribute_change(tokens, AlterColumnSyntax(tokens.name("a column name")))
+
+
+def _goes_on(tokens: TokenStream) -> bool:
+    """Whether another change of the same column follows, behind a comma or without one.
+
+    What may be a change of the table, such as SET COMMENT, is one behind a comma.
+    """
+    if not tokens.at_symbol(","):
+        return tokens.current.word in ("SET", "DROP")
+    verb, attribute = tokens.ahead(1).word, tokens.ahead(2).word
+    if verb == "DROP":
+        behind = tokens.ahead(3)
+        ends = behind.kind is TokenKind.END or behind.text == "," or behind.word in ("SET", "DROP")
+        return attribute == "NOT" or (attribute in ("DEFAULT", "IMMUTABLE") and ends)
+    return verb == "SET" and attribute not in _SET_OF_TABLE
 
 
 def _attribute_change(tokens: TokenStream, node: AlterColumnSyntax) -> AlterStepSyntax:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from sqlglot import Token, TokenType, exp
 
 from pykudu_sql.planner.parse.lexer import tokenize
+from pykudu_sql.planner.parse.written_literals import written_literal
 from pykudu_sql.planner.token_rewrites.tokens import CLOSING, OPENING
 from pykudu_sql.planner.tree_nodes import nodes_of
 
@@ -168,8 +169,13 @@ def _written(tokens: Sequence[Token], text: str) -> str:
             continue  # stands for a part of the one before it
         gap = text[end : token.start]
         pieces.append(" " if gap and _BLANK.fullmatch(gap) else gap)
-        pieces.append(text[max(end, token.start) : token.end + 1])
-        end = token.end + 1
+        literal = written_literal(text, token.start)
+        if literal is None:
+            pieces.append(text[max(end, token.start) : token.end + 1])
+            end = token.end + 1
+        else:
+            pieces.append(literal.written)
+            end = token.start + len(literal.plain)
     return "".join(pieces)
 
 

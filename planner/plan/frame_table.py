@@ -5,7 +5,7 @@ has no key, no past and no tablets, nothing is pushed into it, and only the sess
 reads it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -34,18 +34,29 @@ class FrameRows(Protocol):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FrameTable(TableInfo):
-    """A frame; `rows`: all of them, or what reads them, in the types of the columns."""
+    """A frame.
+
+    Attributes:
+        rows: all of them, or what reads them, in the types of the columns.
+        unreadable: what a column of a type that no table has is, by its id. Such a column is there
+            by its name, as a text, and a query that reads it is refused.
+    """
 
     rows: pa.Table | FrameRows = field(repr=False)
+    unreadable: Mapping[int, str] = field(default_factory=dict)
 
 
 def frame_table(
-    name: str, columns: Iterable[ColumnSchema], rows: "pa.Table | FrameRows"
+    name: str,
+    columns: Iterable[ColumnSchema],
+    rows: "pa.Table | FrameRows",
+    unreadable: Mapping[int, str],
 ) -> FrameTable:
-    """The frame of a name. `columns`: numbered by their places."""
+    """The frame of a name. `columns`: numbered by their places; `unreadable`: see `FrameTable`."""
     held = tuple(columns)
     schema = Schema(held, (), len(held))
-    return FrameTable(f"frame {name}", name, schema, PartitionSchema(), (), rows=rows)
+    identity, parts = f"frame {name}", PartitionSchema()
+    return FrameTable(identity, name, schema, parts, (), rows=rows, unreadable=unreadable)
 
 
 def is_stored(table: TableInfo) -> bool:

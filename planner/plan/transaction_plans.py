@@ -12,14 +12,19 @@ class TransactionAction(StrEnum):
     BEGIN = "BEGIN"
     COMMIT = "COMMIT"
     ROLLBACK = "ROLLBACK"
+    SET_MODES = "SET TRANSACTION"
 
 
 @dataclass(frozen=True, slots=True)
 class TransactionControl(Command, headline="{0.action}", cacheable=True):
-    """BEGIN, COMMIT or ROLLBACK; `read_only`: whether the transaction that begins only reads."""
+    """BEGIN, COMMIT, ROLLBACK or SET TRANSACTION.
+
+    `read_only`: whether the transaction that begins, or is open, only reads; None if it is not
+    said.
+    """
 
     action: TransactionAction
-    read_only: bool = False
+    read_only: bool | None = None
 
 
 class SavepointAction(StrEnum):

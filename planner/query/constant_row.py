@@ -5,8 +5,9 @@ query engine for it. Whole numbers, strings and truth values are read here; anyt
 given by AS among them, is left to the query planner, which gives literals the same types and names.
 """
 
-from pykudu_sql.planner.parse.lexer import Token, TokenKind, unquote
+from pykudu_sql.planner.parse.lexer import TokenKind, unquote
 from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.planner.parse.written_literals import written_literal
 from pykudu_sql.planner.plan.command import ConstantColumn, ConstantRow
 from pykudu_sql.storage.common.types.types import DataType, Kind
 
@@ -27,7 +28,7 @@ def constant_row(tokens: TokenStream) -> ConstantRow | None:
         return None
     columns: list[ConstantColumn] = []
     position = 1
-    while (column := _literal(tokens.ahead(position))) is not None:
+    while (column := _literal(tokens, position)) is not None:
         columns.append(column)
         behind = tokens.ahead(position + 1)
         if behind.kind is TokenKind.END:
@@ -38,14 +39,17 @@ def constant_row(tokens: TokenStream) -> ConstantRow | None:
     return None
 
 
-def _literal(token: Token) -> ConstantColumn | None:
+def _literal(tokens: TokenStream, position: int) -> ConstantColumn | None:
+    token = tokens.ahead(position)
     match token.kind:
         case TokenKind.NUMBER if token.text.isascii() and token.text.isdigit():
             if len(token.text) > _DIGITS or (token.text[0] == "0" and token.text != "0"):
                 return None
             return ConstantColumn(token.text, _INT, int(token.text))
         case TokenKind.STRING:
-            return ConstantColumn(token.text, _STRING, unquote(token.text))
+            literal = written_literal(tokens.text, token.start)
+            written = token.text if literal is None else literal.written
+            return ConstantColumn(written, _STRING, unquote(token.text))
         case TokenKind.WORD if token.word in ("TRUE", "FALSE"):
             return ConstantColumn(token.text, _BOOL, token.word == "TRUE")
     return None

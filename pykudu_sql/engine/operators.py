@@ -13,6 +13,7 @@ _PASSING = frozenset({"RESULT_COLLECTOR", "EXPLAIN_ANALYZE", "PROJECTION"})
 _ESTIMATED = "Estimated Cardinality"
 _OMITTED = frozenset({_ESTIMATED, "Projections", "Function", "Text", "Scan Type"})
 _SCAN = "ARROW_SCAN"
+_TABLE_SCAN = "TABLE_SCAN"
 _PLACES = re.compile(r"(?:#\d+(?:, )?)*")  # of columns among those below, which tells nobody much
 
 
@@ -50,7 +51,7 @@ def operators_of(description: str) -> Operator | None:
 def _operators(node: Mapping[str, Any]) -> "list[Operator]":
     """An operator, or those below one that is left out."""
     inputs = tuple(each for child in node.get("children", ()) for each in _operators(child))
-    name = str(node.get("name") or "").strip().upper().replace(" ", "_")
+    name = _name(node)
     took = node.get("timing")
     if name in _PASSING and len(inputs) == 1:
         return [replace(inputs[0], seconds=_sum(inputs[0].seconds, took))]
@@ -75,6 +76,14 @@ def _operators(node: Mapping[str, Any]) -> "list[Operator]":
             inputs,
         )
     ]
+
+
+def _name(node: Mapping[str, Any]) -> str:
+    """An operator's name; DuckDB 2.0.0 gives a run's operators types instead, as all scans have."""
+    name = node.get("name")
+    if name is None and node.get("type") == _TABLE_SCAN:
+        name = (node.get("extra_info") or {}).get("Function", _SCAN)
+    return str(name or node.get("type") or "").strip().upper().replace(" ", "_")
 
 
 def _sum(one: float | None, other: float | None) -> float | None:

@@ -61,8 +61,9 @@ def frame_of(name: str, data: Any) -> FrameTable:
         data: an Arrow table, batch, reader or dataset, a pandas or polars frame (lazy ones too), a
             dict of columns, a list of dicts, or anything with `__arrow_c_stream__`.
 
-    Raises InterfaceError: it is none of these; InvalidSchemaError: a column is of a type that no
-    table has, has no name, or is there twice; DataError: a value is none of its column's type.
+    Raises InterfaceError: it is none of these; InvalidSchemaError: a column has no name or is
+    there twice, or none is of a type that tables have; DataError: a value is none of its column's
+    type.
     """
     if _is_dataset(data):
         rows = _rows_of_dataset(data)
@@ -74,10 +75,14 @@ def frame_of(name: str, data: Any) -> FrameTable:
         return _streamed(name, data.schema, _ROWS_SUPPOSED, _Once(name, data).batches)
     held = arrow_of(_copied(data))
     table = held.read_all() if isinstance(held, pa.RecordBatchReader) else held
+    unreadable = _unreadable(table.schema)
+    for place in unreadable:
+        texts = pa.nulls(len(table), pa.string())  # that nobody reads
+        table = table.set_column(place, table.schema.names[place], texts)
     columns = _columns(table.schema)
     batches = [_converted(batch, columns) for batch in table.to_batches()]
     schema = pa.schema([column.field for column in columns])
-    return frame_table(name, columns, pa.Table.from_batches(batches, schema))
+    return frame_table(name, columns, pa.Table.from_batches(batches, schema), unreadable)
 
 
 def is_frame(data: object) -> bool:
@@ -92,8 +97,23 @@ def is_frame(data: object) -> bool:
 
 
 def _streamed(name: str, schema: pa.Schema, row_count: int, opened: Open) -> FrameTable:
+    unreadable = _unreadable(schema)
+    for place in unreadable:
+        schema = schema.set(place, pa.field(schema.names[place], pa.string()))
     columns = _columns(schema)
-    return frame_table(name, columns, StreamedFrame(columns, schema.names, row_count, opened))
+    rows = StreamedFrame(columns, schema.names, row_count, opened)
+    return frame_table(name, columns, rows, unreadable)
+
+
+def _unreadable(schema: pa.Schema) -> Mapping[int, str]:
+    """What the columns are that no table has a type for, by their places; unless all are so."""
+    types = {}
+    for place, column in enumerate(schema):
+        try:
+            schema_columns(pa.schema([column]))
+        except InvalidSchemaError:
+            types[place] = str(column.type)
+    return types if len(types) < len(schema) else {}
 
 
 def _columns(schema: pa.Schema) -> list[ColumnSchema]:

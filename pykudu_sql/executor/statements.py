@@ -96,9 +96,12 @@ def _set(state: SessionState, plan: SetOption) -> Outcome:
 def _control(state: SessionState, plan: TransactionControl) -> Outcome:
     transactions, action = state.transactions, plan.action
     if action is TransactionAction.BEGIN:
-        transactions.begin(read_only=plan.read_only)
+        transactions.begin(read_only=bool(plan.read_only))
         which = "read-only transaction" if plan.read_only else "transaction"
         return Outcome(message=f"A {which} has begun.")
+    if action is TransactionAction.SET_MODES:
+        transactions.set_read_only(plan.read_only)
+        return Outcome(message="The transaction has these modes.")
     was_open = transactions.is_open
     if action is TransactionAction.COMMIT:
         transactions.commit()

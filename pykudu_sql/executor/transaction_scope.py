@@ -130,6 +130,32 @@ class TransactionScope:
         self._begun = True
         self._read_only = read_only
 
+    def set_read_only(self, value: bool | None) -> None:
+        """SET TRANSACTION; without autocommit it begins a transaction.
+
+        `value`: None leaves it as it is. Raises OperationalError: no transaction is open, or the
+        open one has written, or was READ ONLY before.
+        """
+        if self._current is None:
+            if self._autocommit:
+                raise OperationalError(
+                    "SET TRANSACTION needs a transaction", hint="BEGIN one", sqlstate="25P01"
+                )
+            self._current = self._begin()
+        if value and self._current.has_writes:
+            raise OperationalError(
+                "the open transaction has written rows: it cannot be READ ONLY from now on",
+                hint="COMMIT or ROLLBACK it first",
+                sqlstate="25001",
+            )
+        if value is False and self._read_only:
+            raise OperationalError(
+                "the open transaction is READ ONLY and stays so",
+                hint="COMMIT it and begin another",
+                sqlstate="25001",
+            )
+        self._read_only = bool(value) or self._read_only
+
     def commit(self) -> None:
         """Commit the open transaction, if there is one.
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pykudu_sql import connect
 from pykudu_sql.planner.parse.scripts import is_complete, split_statements
 from pykudu_sql.planner.string_forms import with_plain_strings
 from pykudu_sql.storage.errors import SyntaxError
@@ -19,7 +20,7 @@ from pykudu_sql.storage.errors import SyntaxError
     ],
 )
 def test_escapes_become_characters(written: str, plain: str) -> None:
-    made = with_plain_strings(f"SELECT {written}, x", double_quoted=False)
+    made, _ = with_plain_strings(f"SELECT {written}, x", double_quoted=False)
     assert made.replace(" ", "") == f"SELECT {plain}, x".replace(" ", "")
     assert made.index(", x") == len(f"SELECT {written}")
 
@@ -33,12 +34,12 @@ def test_escapes_become_characters(written: str, plain: str) -> None:
     ],
 )
 def test_what_is_no_such_string_stays(text: str) -> None:
-    assert with_plain_strings(text, double_quoted=False) == text
+    assert with_plain_strings(text, double_quoted=False) == (text, {})
 
 
 def test_double_quotes_are_strings_where_the_setting_says_so() -> None:
     text = """SELECT "a", "it's", "x""y", '"', `n` -- "c"\n"""
-    made = with_plain_strings(text, double_quoted=True)
+    made, _ = with_plain_strings(text, double_quoted=True)
     assert made == """SELECT 'a', 'it''s', 'x"y' , '"', `n` -- "c"\n"""
 
 
@@ -52,7 +53,7 @@ def test_an_escape_that_is_no_character_is_refused(text: str) -> None:
 
 @given(st.text(alphabet="eE'\\\"`-/* a\n;x", max_size=30), st.booleans())
 def test_any_text_is_taken(text: str, double_quoted: bool) -> None:
-    made = with_plain_strings(text, double_quoted=double_quoted)
+    made, _ = with_plain_strings(text, double_quoted=double_quoted)
     if not double_quoted:
         assert len(made) == len(text)
 
@@ -62,3 +63,22 @@ def test_a_script_is_cut_outside_of_strings_with_escapes() -> None:
     assert [each.text for each in split_statements(script)] == [r"SELECT E'a\';b'", "SELECT 2"]
     assert not is_complete(r"SELECT E'a\';")
     assert is_complete(r"SELECT E'a\';'; ")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        r"E'a\nb'",
+        '"text"',
+        "\"it's\" || E'\\t'",
+        'upper( "a" )',
+        "'plain' || \"b\"",
+        "\"a\" = E'a'",
+    ],
+)
+@pytest.mark.parametrize("before", ["", '"it\'s" AS first, '])
+def test_a_heading_is_as_it_was_typed(before: str, entry: str) -> None:
+    with connect(":memory:") as connection:
+        connection.execute("SET double_quoted_strings = true")
+        cursor = connection.execute(f"SELECT {before}{entry}, 1 + 1")
+        assert [name for name, *_ in cursor.description or ()][-2:] == [entry, "1 + 1"]

@@ -7,6 +7,7 @@ import pyarrow as pa
 from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.frame_table import FrameRows, FrameTable
+from pykudu_sql.storage.errors import InvalidSchemaError
 
 _BYTES_OF_A_TEXT = 64.0
 
@@ -43,7 +44,18 @@ def _cell_bytes(kind: pa.DataType) -> float:
 
 
 def frame_relation(state: SessionState, table: FrameTable, column_ids: Sequence[int]) -> Relation:
-    """The rows of a frame. `column_ids`: of those wanted, in order."""
+    """The rows of a frame.
+
+    `column_ids`: of those wanted, in order. Raises InvalidSchemaError: one is of a type that no
+    table has.
+    """
+    for column_id in column_ids:
+        if column_id in table.unreadable:
+            raise InvalidSchemaError(
+                f"column '{table.schema.by_id[column_id].name:.80}' of '{table.name:.80}' is "
+                f"{table.unreadable[column_id]:.80}, which no table takes",
+                hint="name the other columns in place of *, or cast it in the program",
+            )
     rows = table.rows
     if isinstance(rows, pa.Table):
         held: Relation = rows.select(list(column_ids))

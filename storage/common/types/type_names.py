@@ -26,6 +26,7 @@ _KINDS_BY_NAME: Mapping[str, Kind] = {
         "FLOAT": Kind.FLOAT, "REAL": Kind.FLOAT, "FLOAT4": Kind.FLOAT,
         "DOUBLE": Kind.DOUBLE, "DOUBLE PRECISION": Kind.DOUBLE, "FLOAT8": Kind.DOUBLE,
         "DECIMAL": Kind.DECIMAL, "NUMERIC": Kind.DECIMAL, "DEC": Kind.DECIMAL,
+        "NUMBER": Kind.DECIMAL,
         "VARCHAR": Kind.VARCHAR, "CHAR": Kind.VARCHAR, "CHARACTER": Kind.VARCHAR,
         "CHARACTER VARYING": Kind.VARCHAR, "CHAR VARYING": Kind.VARCHAR, "BPCHAR": Kind.VARCHAR,
         "NVARCHAR": Kind.VARCHAR, "NCHAR": Kind.VARCHAR,
@@ -103,6 +104,11 @@ def parse_type(text: str) -> DataType:
             f"unknown type {text.strip()!r}", hint=f"use {instead}" if instead else supported
         )
     first, second = match.group(2), match.group(3)
+    if match.group(1).upper() == "NUMBER" and first is None:
+        raise InvalidSchemaError(
+            "NUMBER alone holds any number elsewhere: no type here does",
+            hint="say how many digits, NUMBER(38,10), or use DOUBLE",
+        )
     if kind is Kind.DECIMAL:
         return decimal_type(int(first or 9), int(second or 0))
     if kind is Kind.VARCHAR and first is None:

@@ -251,3 +251,15 @@ def test_a_frame_gives_only_the_columns_that_are_read(conn: pykudu_sql.Connectio
     scan = frame_relation(state, streamed, [1, 0])
     assert isinstance(scan, FrameScan)
     assert [batch.to_pydict() for batch in scan.batches([1])] == [{"id": [1, 2]}]
+
+
+@pytest.mark.parametrize("form", [lambda table: table, ds.dataset], ids=["table", "dataset"])
+def test_a_column_that_no_table_takes_is_refused_where_it_is_read(
+    conn: pykudu_sql.Connection, form: Any
+) -> None:
+    taken = pa.array([1, 2], pa.time64("us"))
+    conn.register("df", form(pa.table({"l": [[1], [2]], "id": [1, 2], "took": taken})))
+    assert conn.execute("SELECT max(id), count(*) FROM df").fetchall() == [(2, 2)]
+    for read, what in (("*", "'l' of 'df' is list"), ("took", "'took' of 'df' is time64")):
+        with pytest.raises(pykudu_sql.Error, match=f"{what}.*which no table takes"):
+            conn.execute(f"SELECT {read} FROM df").fetchall()
