@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from pykudu_sql import connect
 from pykudu_sql.planner.parse.scripts import is_complete, split_statements
+from pykudu_sql.planner.parse.written_literals import WrittenLiteral
 from pykudu_sql.planner.string_forms import with_plain_strings
 from pykudu_sql.storage.errors import SyntaxError
 
@@ -82,3 +83,12 @@ def test_a_heading_is_as_it_was_typed(before: str, entry: str) -> None:
         connection.execute("SET double_quoted_strings = true")
         cursor = connection.execute(f"SELECT {before}{entry}, 1 + 1")
         assert [name for name, *_ in cursor.description or ()][-2:] == [entry, "1 + 1"]
+
+
+def test_literals_are_known_by_their_places_in_the_plain_text() -> None:
+    text, literals = with_plain_strings("SELECT \"it's\", E'a'", double_quoted=True)
+    assert literals == {
+        7: WrittenLiteral("'it''s'", '"it\'s"'),
+        16: WrittenLiteral("'a' ", "E'a'"),
+    }
+    assert all(text.startswith(one.plain, start) for start, one in literals.items())
