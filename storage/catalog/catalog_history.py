@@ -83,8 +83,9 @@ class CatalogHistory:
 
     def at(self, bound: SnapshotBound) -> Catalog:
         """The catalog that a snapshot of the given bound sees."""
-        if self.latest.timestamp < bound:
-            return self.latest
+        latest = self.catalogs[-1]
+        if latest.timestamp < bound:
+            return latest
         times: Sequence[int] = [catalog.timestamp for catalog in self.catalogs]
         index = max(0, bisect_left(times, bound) - 1)
         snapshot = self.catalogs[index]

@@ -52,10 +52,15 @@ class _Decoded:
 _NO_RUNS = "no runs"
 
 
-# So many cells of a block are read without keeping it. To decode and keep it costs as much as a
-# good ten that are read by pages, and a fifth more than one for which all of it is.
-_TOUCHES_BY_PAGES = 5
+# So many cells of a block are read without keeping it. To decode and keep it costs as much as five
+# that are read by pages, and a fifth more than one for which all of it is. Fewer than five, since
+# a block that is in use at all is asked for far more often.
+_TOUCHES_BY_PAGES = 3
 _TOUCHES_OF_ALL = 1
+
+
+# After so many cells past the cache it is told that the block is in use, so that it stays.
+_SHORT_WAYS = 16
 
 
 def _nothing() -> None:
@@ -108,8 +113,10 @@ class CFileReader:
         self._touches_in_place = _TOUCHES_OF_ALL if pages is None else _TOUCHES_BY_PAGES
         self._touched = bytearray(self.block_count)
         self._block_keys = [(file.path, entry.name, i) for i in range(self.block_count)]
-        # A way past the cache for single cells, which does not keep alive what the cache evicts.
+        # Ways past the cache for single cells, which do not keep alive what the cache evicts.
         self._whole_memo: Callable[[], _Decoded | None] = _nothing
+        self._block_memos: list[Callable[[], _Decoded | None]] = [_nothing] * self.block_count
+        self._short_ways = 0
 
     def may_match(self, leaf: Leaf) -> npt.NDArray[np.bool_]:
         """Which blocks may hold a matching row, a new array bool[block_count].
@@ -271,19 +278,28 @@ class CFileReader:
         whole = self._whole_memo()
         if whole is not None:
             return whole.read_cell(ordinal)
-        number = bisect_right(self._firsts, ordinal) - 1
-        slot = ordinal - self._firsts[number]
-        # The short way to a block that the cache has.
-        block = self._cache.peek(self._block_keys[number])
-        if not isinstance(block, _Decoded):
-            if self._cells_in_place:
-                if self._touched[number] < self._touches_in_place:
-                    self._touched[number] += 1
-                    return self._blocks.binary_cell(number, slot)
-                # Once the cache has evicted it, it has to pay again.
-                self._touched[number] = 0
-            block = self._block(number)
-        return block.read_cell(slot)
+        firsts = self._firsts
+        number = bisect_right(firsts, ordinal) - 1
+        block = self._block_memos[number]()
+        if block is None or self._short_ways >= _SHORT_WAYS:
+            self._short_ways = 0
+            cached = self._cache.peek(self._block_keys[number])
+            if not isinstance(cached, _Decoded):
+                return self._cell_of_another(number, ordinal - firsts[number])
+            block = cached
+            self._block_memos[number] = weakref.ref(block)
+        self._short_ways += 1
+        return block.read_cell(ordinal - firsts[number])
+
+    def _cell_of_another(self, number: int, slot: int) -> Cell:
+        """One cell of a block that the cache does not have."""
+        if self._cells_in_place:
+            if self._touched[number] < self._touches_in_place:
+                self._touched[number] += 1
+                return self._blocks.binary_cell(number, slot)
+            # Once the cache has evicted it, it has to pay again.
+            self._touched[number] = 0
+        return self._block(number).read_cell(slot)
 
     def check_pages(self, number: int) -> None:
         """See that what single cells of a block are read by agrees with the block.
@@ -311,7 +327,7 @@ class CFileReader:
         number = bisect_right(self._firsts, start) - 1
         first, end = self._firsts[number : number + 2]
         if stop <= end:
-            read = self._block(number).read_cell
+            read = (self._block_memos[number]() or self._block(number)).read_cell
             return start + bisect(range(start - first, stop - first), wanted, key=read)
         return start + bisect(range(start, stop), wanted, key=self.cell)
 

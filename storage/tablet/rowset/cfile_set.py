@@ -338,12 +338,16 @@ class CFileSet:
         if not self.bloom.may_contain_one(probe.hash):
             return -1
         start, stop = self.key_index.find_range(probe.encoded)
+        last = self._key_columns[-1]
+        opened = self._columns
         for column, cell in zip(self._key_columns, probe.cells, strict=True):
-            cfile = self._key_cfile(column)
+            cfile = opened.get(column.id)
+            if cfile is None or cfile.type is not column.type:
+                cfile = self._key_cfile(column)
             start = cfile.search(cell, start, stop, "left")
             if start == stop or cfile.cell(start) != cell:
                 return -1
-            if column is not self._key_columns[-1]:
+            if column is not last:
                 stop = cfile.search(cell, start, stop, "right")
         return start
 

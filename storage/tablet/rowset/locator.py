@@ -52,7 +52,7 @@ class TabletComponents:
 
     def with_key(self, key: bytes) -> "Sequence[MemRowSet | DiskRowSet]":
         """Those that may hold a key."""
-        return self.overlapping(key, key)
+        return [self.memrowset, *self.flushing, *self.tree.overlapping(key, key)]
 
     def overlapping(self, low: bytes, high: bytes) -> "Sequence[MemRowSet | DiskRowSet]":
         """Those that may hold a key within [low, high]."""

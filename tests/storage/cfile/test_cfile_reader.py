@@ -203,3 +203,24 @@ def test_threads_that_share_a_reader_and_a_small_cache_read_the_same_rows(
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(work, range(4)))
+
+
+def test_cells_that_are_read_keep_their_block_in_the_cache(files: Any, column: Any) -> None:
+    """The short way to a block passes by the cache, which hears of it often enough all the same."""
+    column_type = TYPES[0]
+    sizes = BlockCache(1 << 26)
+    reader, _ = reader_of(files, column, column_type, 100, sizes)
+    reader.cell(0)
+    cache = BlockCache(3 * sizes.used)
+    reader, values = reader_of(files, column, column_type, 100, cache)
+    expected = array_to_cells(values, column_type)
+    firsts = reader.zone_map.first_ordinals[:-1].tolist()
+    for first in firsts[1:]:
+        for _ in range(20):
+            assert reader.cell(0) == expected[0]
+        assert reader.cell(first) == expected[first]
+    misses = cache.misses
+    reader.cell(0)
+    assert cache.misses == misses
+    reader.cell(firsts[1])
+    assert cache.misses == misses + 1
