@@ -162,6 +162,7 @@ def build_parser() -> argparse.ArgumentParser:
         default=None,
         help="keep spreadsheets from computing text of CSV and TSV: ' before =, +, -, @",
     )
+    add("--no-header", action="store_true", help="leave names of columns out of CSV and TSV")
     add("--max-rows", metavar="N", type=int, help="rows of a table shown on a terminal, 0 for all")
     add("--max-width", metavar="N", type=int, help="columns of a table, 0 for the terminal's")
     add("--timer", action="store_true", default=None, help="show how long statements take")
@@ -258,7 +259,7 @@ def _settings(options: argparse.Namespace, at_terminal: bool) -> Settings:
         value = getattr(options, name)
         if value is not None:
             settings = checked(settings, name, value)
-    return settings
+    return checked(settings, "headers", False) if options.no_header else settings
 
 
 def _read_steps(steps: Sequence[Step]) -> list[tuple[str, str | None]]:

@@ -15,6 +15,7 @@ The file is `pykudu-sql/config.toml` in `$XDG_CONFIG_HOME` (or `~/.config`):
     progress = true      # a bar for statements that take longer than a second
     pager = "auto"       # on: all results that do not fit the screen; auto: what .last, .help show
     pager_command = ""   # else $PYKUDU_SQL_PAGER, $PAGER or less
+    headers = true       # names of columns in CSV and TSV
     guard_formulas = false   # keep spreadsheets from computing text of CSV and TSV
 """
 
@@ -59,6 +60,7 @@ class Settings:
         progress: whether a line says how far a statement is that takes longer than a second.
         pager: one of PAGERS: whether a pager shows what does not fit the screen.
         pager_command: of the pager; empty for the one that the environment names.
+        headers: whether CSV and TSV begin with the names of the columns.
         guard_formulas: whether text of CSV and TSV is kept from being a spreadsheet's formula.
     """
 
@@ -75,6 +77,7 @@ class Settings:
     progress: bool = True
     pager: str = "auto"
     pager_command: str = ""
+    headers: bool = True
     guard_formulas: bool = False
 
 
@@ -92,6 +95,7 @@ _TYPES: Mapping[str, type] = {
     "progress": bool,
     "pager": str,
     "pager_command": str,
+    "headers": bool,
     "guard_formulas": bool,
 }
 

@@ -65,6 +65,12 @@ def separators(session: "ShellSession", arguments: Sequence[str]) -> None:
     session.settings = checked(session.settings, "separators", enabled)
 
 
+@command(".headers", arguments="[on|off]", summary="names of columns in CSV and TSV")
+def headers(session: "ShellSession", arguments: Sequence[str]) -> None:
+    wanted = switch(arguments[0], headers.usage) if arguments else not session.settings.headers
+    session.settings = checked(session.settings, "headers", wanted)
+
+
 @command(
     ".guard",
     arguments="[on|off]",

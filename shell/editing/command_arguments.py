@@ -44,6 +44,7 @@ COMMAND_ARGUMENTS: Mapping[str, tuple[Kinds, ...]] = {
     ".bail": _SWITCHES,
     ".guard": _SWITCHES,
     ".separators": _SWITCHES,
+    ".headers": _SWITCHES,
     ".progress": _SWITCHES,
     ".pager": _SWITCHES,
     ".read": _FILES,

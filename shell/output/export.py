@@ -116,6 +116,8 @@ EXPORTS: Mapping[str, Export] = {
     "psql": psql,
     "tsv": tsv,
 }
+# Those whose first chunk is the names of the columns.
+HEADED_FORMATS = frozenset({"csv", "tsv"})
 SPREADSHEET_FORMATS = frozenset({"csv", "tsv"})
 # How NULL is written unless the user chose otherwise.
 NULL_TEXTS: Mapping[str, str] = {"csv": "", "psql": "", "tsv": "\\N"}

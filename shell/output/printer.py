@@ -7,6 +7,7 @@ pass batches through, so their results may be larger than memory.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.shell.output.box import (
@@ -19,7 +20,13 @@ from pykudu_sql.shell.output.box import (
     is_too_wide,
     is_whole_within,
 )
-from pykudu_sql.shell.output.export import EXPORTS, NULL_TEXTS, SPREADSHEET_FORMATS, Batches
+from pykudu_sql.shell.output.export import (
+    EXPORTS,
+    HEADED_FORMATS,
+    NULL_TEXTS,
+    SPREADSHEET_FORMATS,
+    Batches,
+)
 from pykudu_sql.shell.output.formula_guard import guard_batches, guard_names
 from pykudu_sql.shell.output.pager import PagerLeft
 from pykudu_sql.shell.output.spans import Line, text_of
@@ -253,7 +260,10 @@ def _chunks(names: Sequence[str], batches: Batches, settings: Settings) -> Itera
     if settings.format == "insert":
         columns = ['"' + name.replace('"', '""') + '"' for name in unique_names(names)]
         return inserts(settings.insert_table, columns, batches)
-    return EXPORTS[settings.format](names, batches, null)
+    chunks = EXPORTS[settings.format](names, batches, null)
+    if not settings.headers and settings.format in HEADED_FORMATS:
+        return islice(chunks, 1, None)
+    return chunks
 
 
 def _columns(cursor: "Cursor") -> tuple[tuple[str, ...], tuple[str, ...]]:

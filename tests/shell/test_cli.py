@@ -433,6 +433,15 @@ def test_text_of_csv_is_kept_from_being_a_formula_if_asked(shell: Shell) -> None
     assert as_json == '{"a": "=1"}\n'
 
 
+def test_names_of_columns_are_left_out_of_csv_and_tsv_if_asked(shell: Shell) -> None:
+    query = "SELECT 1 AS a, 2 AS b"
+    assert shell("--csv", "--no-header", "-c", query).stdout == "1,2\n"
+    assert shell("--csv", "--no-header", "-c", "SELECT 1 AS a WHERE false").stdout == ""
+    commands = (".headers off", query, ".headers on", query, ".mode json", ".headers off", query)
+    shown = shell("--format", "tsv", *(word for c in commands for word in ("-c", c))).stdout
+    assert shown == '1\t2\na\tb\n1\t2\n[{"a": 1, "b": 2}]\n'
+
+
 def test_the_version_needs_no_database(shell: Shell) -> None:
     done = shell("--version")
     assert done.returncode == 0 and done.stdout.startswith("pykudu-sql ")

@@ -10,7 +10,15 @@ from pykudu_sql.shell.settings import FORMATS
 from pykudu_sql.shell.slt import command as slt
 
 PAGE = (Path(__file__).resolve().parent.parent.parent / "docs" / "shell.md").read_text()
-OPTIONS = {"--format", "--null", "--keep-going", "--no-init", "--safe", "--guard-formulas"}
+OPTIONS = {
+    "--format",
+    "--null",
+    "--keep-going",
+    "--no-init",
+    "--safe",
+    "--guard-formulas",
+    "--no-header",
+}
 OPTIONS |= {"--state", "--label", "--implicit-primary-key", "--override", "--keep", "--junit"}
 
 
