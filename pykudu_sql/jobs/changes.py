@@ -29,7 +29,7 @@ def changes(
     there is no such table or column.
     """
     watch, settings, place = Stopwatch(), options or ChangesOptions(), Path(target)
-    check_target(place, settings.file_format, settings.overwrite)
+    check_target(database, place, settings.file_format, settings.overwrite)
     with ChangedRows.planned(database, table, since, settings) as rows:
         choice = choose_engine(settings.engine, 0, spark_only_feature(settings.writer))
         if not choice.on_spark:

@@ -30,7 +30,7 @@ def export(
     is asked for; ProgrammingError: there is no such table or column.
     """
     watch, settings, place = Stopwatch(), options or ExportOptions(), Path(target)
-    check_target(place, settings.file_format, settings.overwrite)
+    check_target(database, place, settings.file_format, settings.overwrite)
     with TableRows.planned(database, table, settings) as rows:
         alone = spark_only_feature(settings.writer)
         choice = choose_engine(settings.engine, rows.size, alone)

@@ -1,20 +1,33 @@
-"""The folder that a job writes files to, which appears or is replaced when it is complete."""
+"""Where a job writes files: a folder that appears or is replaced when it is complete.
 
+No file of a database is ever in such a place, whatever is to be overwritten.
+"""
+
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pykudu_sql.files.atomic_output import atomic_replacement
 from pykudu_sql.files.formats import FORMATS
-from pykudu_sql.storage.errors import InvalidValueError, OperationalError
+from pykudu_sql.storage.errors import FileAccessError, InvalidValueError, OperationalError
+
+_OF_A_DATABASE = "CURRENT"
 
 
-def check_target(target: Path, file_format: str, overwrite: bool) -> None:
+def check_target(database: str, target: Path, file_format: str, overwrite: bool) -> None:
     """See that files may be written to a folder.
 
-    `target`: the folder; `file_format`: of the files; `overwrite`: whether the folder may exist.
-    Raises InvalidValueError: there is no such format; OperationalError: the folder exists.
+    Args:
+        database: the directory of the one that is read.
+        target: the folder.
+        file_format: of the files.
+        overwrite: whether the folder may exist.
+
+    Raises InvalidValueError: there is no such format; OperationalError: the folder exists;
+    FileAccessError: it has files of a database.
     """
+    check_apart(database, target)
     if file_format not in FORMATS:
         raise InvalidValueError(
             f"tables are not exported as '{file_format:.40}'",
@@ -28,6 +41,25 @@ def check_target(target: Path, file_format: str, overwrite: bool) -> None:
         raise OperationalError(
             f"'{target}' exists already", hint="say --overwrite to replace it", sqlstate="58P02"
         )
+    if (target / _OF_A_DATABASE).exists():
+        raise FileAccessError(
+            f"'{target}' is a database, which no files replace", hint="give another folder"
+        )
+
+
+def check_apart(database: str, target: Path) -> None:
+    """See that a file or folder is no part of a database, and has none within it.
+
+    Raises FileAccessError: it is, or has.
+    """
+    root, place = os.path.realpath(database), os.path.realpath(target)
+    if os.path.commonpath((root, place)) == root:
+        raise FileAccessError(
+            f"'{target}' is a place within the database itself",
+            hint="put files outside of the database's directory",
+        )
+    if os.path.commonpath((root, place)) == place:
+        raise FileAccessError(f"'{target}' is a folder that the database lies in")
 
 
 @contextmanager

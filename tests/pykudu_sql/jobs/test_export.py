@@ -18,6 +18,7 @@ from pykudu_sql.shell.cli import main
 from pykudu_sql.storage.errors import (
     DataError,
     Error,
+    FileAccessError,
     NotSupportedError,
     OperationalError,
     ProgrammingError,
@@ -117,6 +118,34 @@ def test_a_file_or_a_link_is_no_folder_to_export_to(
     assert (elsewhere / "kept").read_text() == "x"
     assert main(["export", path, "nothing", str(tmp_path / "out2")]) == 2
     assert "table 'nothing' does not exist" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["{db}", "{db}/tablets", "{db}/new/x", "{db}/..", "{other}"])
+def test_no_job_writes_over_a_database(path: str, tmp_path: Path, place: str) -> None:
+    other, source = tmp_path / "other.db", tmp_path / "rows.csv"
+    run(path, "CREATE TABLE t (id BIGINT PRIMARY KEY)", "INSERT INTO t VALUES (1)")
+    run(str(other), "CREATE TABLE t (id BIGINT PRIMARY KEY)")
+    source.write_text("id\nx\n")
+    target = place.format(db=path, other=other)
+    with pytest.raises(FileAccessError, match="database"):
+        export(path, "t", target, ExportOptions(overwrite=True))
+    with pytest.raises(FileAccessError, match="database"):
+        changes(path, "t", target, "2000-01-01", ChangesOptions(overwrite=True))
+    if place.startswith("{db}"):
+        with pytest.raises(FileAccessError, match="database"):
+            load(path, "t", [str(source)], LoadOptions(rejects=f"{target}"))
+    assert content(path, "SELECT id FROM t") == [(1,)]
+
+
+def test_rejects_replace_no_file_that_is_loaded(path: str, tmp_path: Path) -> None:
+    run(path, "CREATE TABLE t (id BIGINT PRIMARY KEY)")
+    source, link = tmp_path / "rows.csv", tmp_path / "link"
+    source.write_text("id\nx\n1\n")
+    link.symlink_to(source)
+    for name in (source, link):
+        with pytest.raises(FileAccessError, match="is a file that is loaded"):
+            load(path, "t", [str(tmp_path / "*.csv")], LoadOptions(rejects=str(name)))
+    assert source.read_text() == "id\nx\n1\n"
 
 
 def test_changes_are_written_to_files(
