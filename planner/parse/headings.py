@@ -21,6 +21,7 @@ _META = "pykudu_heading"
 _RETURNING = "returning"
 _SELECT, _FROM, _COMMA = TokenType.SELECT, TokenType.FROM, TokenType.COMMA
 _DOT, _SEMICOLON, _RETURNING_WORD = TokenType.DOT, TokenType.SEMICOLON, TokenType.RETURNING
+_BEGINS_LIST = frozenset({_SELECT, _RETURNING_WORD})
 _NAMED = (exp.Alias, exp.Column, exp.Star)  # what needs no heading
 _BEFORE_ENTRIES = frozenset(
     {TokenType.ALL, TokenType.DISTINCT, TokenType.STRAIGHT_JOIN, TokenType.HINT}
@@ -146,6 +147,8 @@ def note_headings(tree: exp.Expr, tokens: Sequence[Token], text: str) -> None:
         tokens: these.
         text: that they were made of.
     """
+    if _BEGINS_LIST.isdisjoint([token.token_type for token in tokens]):
+        return
     lists = _Lists(tokens)
     for node in nodes_of(tree, exp.Select, exp.Returning):
         marks = (_RETURNING,) if isinstance(node, exp.Returning) else node.pop_comments() or ()
