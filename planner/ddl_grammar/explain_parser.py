@@ -1,7 +1,9 @@
 """`EXPLAIN [ANALYZE] [(option, ...)]`: what stands before the statement that is explained.
 
-The options are PostgreSQL's: `ANALYZE` and `FORMAT TEXT | JSON`, in parentheses, any number; and
-`PASSES`, which shows what the planner does step by step.
+The options are PostgreSQL's: `ANALYZE [ON | OFF]` and `FORMAT TEXT | JSON`, in parentheses, any
+number; and `PASSES`, which shows what the planner does step by step. PostgreSQL's other switches,
+such as `VERBOSE` and `BUFFERS`, are taken and change nothing: what they are about is always shown,
+or is not there.
 """
 
 from dataclasses import dataclass
@@ -11,6 +13,9 @@ from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.plan import ExplainFormat
 
 _OPTIONS = ("ANALYZE", "FORMAT", "PASSES")
+_WITHOUT_EFFECT = frozenset(
+    ("BUFFERS", "COSTS", "MEMORY", "SETTINGS", "SUMMARY", "TIMING", "VERBOSE", "WAL")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,7 @@ def explain_options(tokens: TokenStream) -> ExplainOptions:
     """
     tokens.expect("EXPLAIN")
     analyze, explain_format, passes = tokens.accept("ANALYZE"), ExplainFormat.TEXT, False
+    tokens.accept("VERBOSE")
     if tokens.at_symbol("(") and not _begins_query(tokens.ahead(1)):
         tokens.expect_symbol("(")
         while True:
@@ -43,13 +49,23 @@ def explain_options(tokens: TokenStream) -> ExplainOptions:
             elif tokens.accept("PASSES"):
                 passes = True
             elif tokens.accept("ANALYZE"):
-                analyze = True
+                analyze = _switch(tokens)
+            elif tokens.current.word in _WITHOUT_EFFECT:
+                tokens.take()
+                _switch(tokens)
             else:
                 raise tokens.error(f"one of {', '.join(_OPTIONS)}")
             if not tokens.accept_symbol(","):
                 break
         tokens.expect_symbol(")")
     return ExplainOptions(analyze, explain_format, passes)
+
+
+def _switch(tokens: TokenStream) -> bool:
+    """What ON or OFF behind an option says; ON if neither is there."""
+    if tokens.accept("OFF") or tokens.accept("FALSE"):
+        return False
+    return tokens.accept("ON") or tokens.accept("TRUE") or True
 
 
 def _begins_query(token: Token) -> bool:

@@ -23,6 +23,23 @@ def test_options_come_in_any_order_and_case(written: str) -> None:
     assert tokens.current.word == "DELETE"
 
 
+@pytest.mark.parametrize(
+    ("written", "runs"),
+    [
+        ("explain (analyze, buffers, verbose off, costs true)", True),
+        ("explain analyze verbose", True),
+        ("explain verbose", False),
+        ("explain (summary, analyze false)", False),
+    ],
+)
+def test_switches_of_postgresql_without_a_meaning_here_change_nothing(
+    written: str, runs: bool
+) -> None:
+    tokens = TokenStream(f"{written} select 1")
+    assert explain_options(tokens) == ExplainOptions(runs, ExplainFormat.TEXT, False)
+    assert tokens.current.word == "SELECT"
+
+
 @pytest.mark.parametrize("query", ["(select 1)", "((values (1)))", "(from t)"])
 def test_a_query_in_parentheses_is_no_list_of_options(query: str) -> None:
     tokens = TokenStream(f"explain {query}")
@@ -33,7 +50,7 @@ def test_a_query_in_parentheses_is_no_list_of_options(query: str) -> None:
 @pytest.mark.parametrize(
     ("sql", "offender", "hint"),
     [
-        ("explain (verbose) select 1", "verbose", "ANALYZE, FORMAT, PASSES"),
+        ("explain (colour) select 1", "colour", "ANALYZE, FORMAT, PASSES"),
         ("explain (format yaml) select 1", "yaml", "TEXT or JSON"),
         ("explain () select 1", ")", "ANALYZE"),
         ("explain (analyze select 1", "select", "')'"),
