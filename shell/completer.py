@@ -40,39 +40,43 @@ class ShellCompleter(Completer):
         self, document: Document, complete_event: CompleteEvent
     ) -> Iterable[Completion]:
         """See prompt_toolkit."""
-        wanted = complete(document.text, document.cursor_position)
+        completion = complete(document.text, document.cursor_position)
         # A menu over an empty line or after every blank would be in the way; Tab asks for it.
-        if not wanted.prefix and not complete_event.completion_requested and not wanted.tables:
+        if (
+            not completion.prefix
+            and not complete_event.completion_requested
+            and not completion.tables
+        ):
             return
-        if Suggest.FILES in wanted.kinds:
+        if Suggest.FILES in completion.kinds:
             if self._session.safe:
                 return
-            path = Document(wanted.prefix, len(wanted.prefix))
+            path = Document(completion.prefix, len(completion.prefix))
             yield from self._paths.get_completions(path, complete_event)
             return
         offered: dict[str, tuple[str, Suggest]] = {}
-        for kind in wanted.kinds:
-            for name in self._names(kind, wanted):
+        for kind in completion.kinds:
+            for name in self._names(kind, completion):
                 offered.setdefault(name.lower(), (name, kind))
-        names = [pair for pair in offered.values() if pair[0] != wanted.prefix]
-        found = [pair for pair in names if _begins(pair[0], wanted.prefix)]
+        names = [pair for pair in offered.values() if pair[0] != completion.prefix]
+        by_prefix = [pair for pair in names if _begins(pair[0], completion.prefix)]
         # Letters from the middle of names are looked for where no name is, or begins, as typed.
-        if not found and wanted.prefix.lower() not in offered:
-            found = sorted(
-                (pair for pair in names if is_fuzzy_match(pair[0], wanted.prefix)),
+        if not by_prefix and completion.prefix.lower() not in offered:
+            by_prefix = sorted(
+                (pair for pair in names if is_fuzzy_match(pair[0], completion.prefix)),
                 key=lambda pair: (pair[1] in _AFTER_COLUMNS, len(pair[0])),
             )
-        for name, kind in found:
+        for name, kind in by_prefix:
             yield Completion(
-                name, -len(wanted.prefix), display=escape(name), display_meta=kind.value
+                name, -len(completion.prefix), display=escape(name), display_meta=kind.value
             )
 
-    def _names(self, kind: Suggest, wanted: Wanted) -> Iterator[str]:
-        lower = wanted.prefix.isalpha() and wanted.prefix.islower()
+    def _names(self, kind: Suggest, completion: Wanted) -> Iterator[str]:
+        lower = completion.prefix.isalpha() and completion.prefix.islower()
         fold: Callable[[str], str] = str.lower if lower else str
         match kind:
             case Suggest.TABLES:
-                yield from wanted.names
+                yield from completion.names
                 yield from map(_as_written, self._tables())
                 yield from self._system_tables()
             case Suggest.SYSTEM_TABLES:
@@ -82,13 +86,13 @@ class ShellCompleter(Completer):
             case Suggest.SAVED:
                 yield from saved_names()
             case Suggest.COLUMNS:
-                yield from map(_as_written, wanted.columns)
-                yield from map(_as_written, self._columns(wanted.tables))
-                yield from wanted.names
+                yield from map(_as_written, completion.columns)
+                yield from map(_as_written, self._columns(completion.tables))
+                yield from completion.names
             case Suggest.JOINS:
-                yield from self._joins(wanted.joined)
+                yield from self._joins(completion.joined)
             case Suggest.NEXT:
-                yield from map(fold, wanted.next)
+                yield from map(fold, completion.next)
             case Suggest.STATEMENTS:
                 yield from map(fold, offered_statements())
             case Suggest.SHOWN:
@@ -100,7 +104,7 @@ class ShellCompleter(Completer):
             case Suggest.TYPES:
                 yield from map(fold, sorted(TYPES))
             case Suggest.VALUES:
-                if (setting := SETTINGS.get(wanted.setting)) is not None:
+                if (setting := SETTINGS.get(completion.setting)) is not None:
                     yield from setting.offered
             case Suggest.SNAPSHOTS:
                 yield from map(_as_written, self._snapshots())

@@ -47,8 +47,8 @@ def find_section(statement: str) -> Section | None:
     sections = list(_sections())
     for count in range(len(words), 0, -1):
         pattern = " ".join(words[:count])
-        for found in (Section.is_about, Section.defines):
-            section = next((s for s in sections if found(s, pattern)), None)
+        for matches_heading in (Section.is_about, Section.defines):
+            section = next((s for s in sections if matches_heading(s, pattern)), None)
             if section is not None:
                 return section
     return None

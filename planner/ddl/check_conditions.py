@@ -95,10 +95,10 @@ def check_constraints(
     return tuple(constraints)
 
 
-def _free_name(table: str, columns: Sequence[str], taken: set[str]) -> str:
+def _free_name(table: str, columns: Sequence[str], reserved_names: set[str]) -> str:
     own = table.removeprefix(f"{database_of(table)}.")
     stem = f"{own}_{columns[0]}_check" if len(columns) == 1 else f"{own}_check"
-    return next(name for name in _candidates(stem) if name not in taken)
+    return next(name for name in _candidates(stem) if name not in reserved_names)
 
 
 def _candidates(stem: str) -> Iterator[str]:

@@ -35,8 +35,8 @@ def planned_columns(source: SourceText, name: str, context: PlanContext) -> tupl
                 span=span,
             )
     return tuple(
-        ViewColumn(shown.lower(), shown.lower(), str(column.type))
-        for shown, column in zip(query.names, result_columns(query, context), strict=True)
+        ViewColumn(heading.lower(), heading.lower(), str(column.type))
+        for heading, column in zip(query.names, result_columns(query, context), strict=True)
     )
 
 
@@ -57,6 +57,6 @@ def views_with_new_types(
                 SourceText(view.query), view.name, world.within(view.database, None)
             )
             types = {column.source: column.type for column in columns}
-            shown = tuple(replace(c, type=types.get(c.source, c.type)) for c in view.columns)
-            if shown != view.columns:
-                yield view, replace(view, columns=shown)
+            columns = tuple(replace(c, type=types.get(c.source, c.type)) for c in view.columns)
+            if columns != view.columns:
+                yield view, replace(view, columns=columns)

@@ -95,16 +95,16 @@ class _Descent:
         self._ways += 1
         if self._ways > _MAX_WAYS:
             return {}
-        said = [self._said_here(scope, way)]
+        read_conditions = [self._said_here(scope, way)]
         around = [
             self.predicates_through(user, ((use, scope), *way))
             for use, user in self._uses.get(scope, ())
         ]
         if around:
             common = set.intersection(*(set(each) for each in around))
-            said.append({key: any_of([each[key] for each in around]) for key in common})
-        keys = dict.fromkeys(key for each in said for key in each)
-        return {key: all_of([each[key] for each in said if key in each]) for key in keys}
+            read_conditions.append({key: any_of([each[key] for each in around]) for key in common})
+        keys = dict.fromkeys(key for each in read_conditions for key in each)
+        return {key: all_of([each[key] for each in read_conditions if key in each]) for key in keys}
 
     def _said_here(self, scope: Scope, way: Way) -> Pushed:
         """What the conditions of one SELECT require of the tables at the end of `way`."""

@@ -67,16 +67,18 @@ def backup(database: str, target: str, options: BackupOptions | None = None) -> 
                     for one in fresh
                 ]
                 transport = transport_of(settings, choice.on_spark)
-                taken = _take(env, place, transfer_all(transfers, transport, settings), transfers)
-                files = [stored.get(one.path) or taken[one.path] for one in image.files]
+                backed_up = _take(
+                    env, place, transfer_all(transfers, transport, settings), transfers
+                )
+                files = [stored.get(one.path) or backed_up[one.path] for one in image.files]
             step = _step(folder, number, image, steps, files)
             step.write()
             _sync(env, folder)
         env.sync_dir(str(place), point="backup.sync")
-    size = sum(one.size for one in (*step.logs, *taken.values()))
-    rows = sum(image.rows.get(path, 0) for path in taken)
+    size = sum(one.size for one in (*step.logs, *backed_up.values()))
+    rows = sum(image.rows.get(path, 0) for path in backed_up)
     moment = format_timestamp(last_before(step.bound))
-    amount = f"{len(taken):,} of {len(files):,} files new"
+    amount = f"{len(backed_up):,} of {len(files):,} files new"
     note = f"step {number} as of {moment}, {amount}"
     return watch.report(rows, size, note=", ".join(filter(None, (note, choice.reason))))
 
@@ -172,10 +174,10 @@ def _take(
     folders = sorted({str(place / one.file.pooled).rpartition("/")[0] for one in transfers})
     for folder in folders:
         env.make_dir(folder)
-    taken = {file.path: file for file in files}
+    backed_up = {file.path: file for file in files}
     for folder in folders:
         env.sync_dir(folder, point="backup.pool.sync")
-    return taken
+    return backed_up
 
 
 def _step(

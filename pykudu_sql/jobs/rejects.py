@@ -76,7 +76,8 @@ def too_many(rejects: Sequence[Reject], count: str, hint: str) -> DataError:
 
     `rejects`: the first ones; `count`: of all, in words; `hint`: the way out.
     """
-    shown = "\n".join(f"  {one.text()}" for one in rejects)
+    rejects_text = "\n".join(f"  {one.text()}" for one in rejects)
     return DataError(
-        f"{count} rows do not fit the table, so nothing was loaded; the first:\n{shown}", hint=hint
+        f"{count} rows do not fit the table, so nothing was loaded; the first:\n{rejects_text}",
+        hint=hint,
     )

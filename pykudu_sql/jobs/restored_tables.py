@@ -81,9 +81,9 @@ def _opened(step: BackupStep, database: str, names: Sequence[str]) -> Iterator[O
     """
     env = LocalEnv()
     tablets = {tablet for name in names for tablet in step.tables[name]}
-    wanted = [one for one in step.files if one.path.split("/")[1] in tablets]
+    tablet_files = [one for one in step.files if one.path.split("/")[1] in tablets]
     with _scratch(step.folder.parent, Path(env.resolve(database)).parent) as root:
-        for _ in transfer_here(files_to(step, root, (*step.logs, *wanted))):
+        for _ in transfer_here(files_to(step, root, (*step.logs, *tablet_files))):
             pass
         complete_image(env, root, bytes.fromhex(step.database_id), step.live_manifest)
         store = ReaderStore(env, root, StoreOptions(maintenance=False))
@@ -176,10 +176,10 @@ class _Restore:
         self.store.definitions.set_history_max_age(self.source.definitions.history_max_age)
         return rows
 
-    def _check_free(self, wanted: Catalog) -> None:
+    def _check_free(self, restored: Catalog) -> None:
         """See that no name is taken. Raises DuplicateObjectError: one is."""
         catalog = self.store.catalog
-        names = sorted((*wanted.tables, *wanted.views))
+        names = sorted((*restored.tables, *restored.views))
         existing = [name for name in names if name in catalog.tables or name in catalog.views]
         if existing:
             raise DuplicateObjectError(

@@ -105,8 +105,8 @@ def _zsh_specs(line: CommandLine) -> Iterator[str]:
         help_text = option.help.replace("[", "(").replace("]", ")").replace(":", "\\:")
         value = ""
         if option.value is not None:
-            given = f"({' '.join(option.choices)})" if option.choices else " "
-            value = f":{_colons(option.value)}:{'_files' if _is_path(option) else given}"
+            choices = f"({' '.join(option.choices)})" if option.choices else " "
+            value = f":{_colons(option.value)}:{'_files' if _is_path(option) else choices}"
         for flag in option.flags:
             yield shlex.quote(f"*{flag}[{help_text}]{value}")
 

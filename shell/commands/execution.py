@@ -51,8 +51,8 @@ def param(session: "ShellSession", arguments: Sequence[str]) -> None:
     match arguments:
         case []:
             for name, value in session.variables.items():
-                shown = "NULL" if value is None else to_text(value)
-                session.output.write(f":{name} = {shown}\n")
+                value_text = "NULL" if value is None else to_text(value)
+                session.output.write(f":{name} = {value_text}\n")
         case [name]:
             session.variables.pop(name.lstrip(":"), None)
         case [name, text]:

@@ -22,16 +22,16 @@ _IMPORT = "usage: .import FILE TABLE [--create] [--key A,B] [--null WORD]"
 )
 def import_command(session: "ShellSession", arguments: Sequence[str]) -> None:
     words, key, null, creates = list[str](), None, None, False
-    given = iter(arguments)
-    for word in given:
+    arguments_left = iter(arguments)
+    for word in arguments_left:
         if word == "--create":
             creates = True
         elif word == "--key":
-            key = next(given, "")
+            key = next(arguments_left, "")
         elif word.startswith("--key="):
             key = word.removeprefix("--key=")
         elif word == "--null":
-            null = next(given, None)
+            null = next(arguments_left, None)
             if null is None:
                 raise UsageError(_IMPORT)
         elif word.startswith("--null="):

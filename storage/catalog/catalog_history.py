@@ -168,16 +168,16 @@ class CatalogHistory:
         A table that was dropped before its mark goes altogether. `marks`: for some tables, by id,
         the lowest bound at which they may still be read.
         """
-        gone = {
+        purged = {
             id(event)
             for table_id, mark in marks.items()
             for event in _ended_before(self.by_table.get(table_id, ()), mark)
         }
-        kept = tuple(event for event in self.events if id(event) not in gone)
+        kept = tuple(event for event in self.events if id(event) not in purged)
         ends = [
             self._end(event)
             for event in self.table_events
-            if id(event) in gone and event.table is not None
+            if id(event) in purged and event.table is not None
         ]
         return _rebuilt(kept, self.latest, max([self.complete_since, *map(bound_at, ends)]))
 

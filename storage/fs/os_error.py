@@ -59,8 +59,8 @@ def not_a_file(path: str, expected: str) -> DiskError:
         mode = os.lstat(path).st_mode
         if not stat.S_ISLNK(mode):
             return DiskError(f"{message} but {_KINDS[stat.S_IFMT(mode)]}", hint=_PLAIN_ONLY)
-        gone = "" if os.path.exists(path) else ", which is not there"
-        link = f"a symbolic link to '{os.readlink(path)}'{gone}"
+        not_there = "" if os.path.exists(path) else ", which is not there"
+        link = f"a symbolic link to '{os.readlink(path)}'{not_there}"
         return DiskError(f"{message} but {link}", hint=_NO_LINKS)
     return DiskError(message, hint=_PLAIN_ONLY)
 

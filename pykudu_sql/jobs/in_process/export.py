@@ -58,8 +58,8 @@ class TableRows:
             planner = ReadPlanner(database, read)
             columns = planner.columns()
             with planner.plan(columns).held() as plan:
-                chosen = tuple(column.name for column in columns)
-                yield cls(database, table, chosen, options.where, planner.bound, plan.size)
+                column_names = tuple(column.name for column in columns)
+                yield cls(database, table, column_names, options.where, planner.bound, plan.size)
 
     @contextmanager
     def stream(self) -> Iterator[pa.RecordBatchReader]:

@@ -48,8 +48,10 @@ class RejectCollector:
         """
         rejects: list[Reject] = []
         for path, rows, records in self._by_file:
-            wanted = sorted(records, key=lambda one: one.record)[: most - len(rejects)]
-            rejects += _located(path, wanted, rows.lines([one.record for one in wanted]))
+            first_rejects = sorted(records, key=lambda one: one.record)[: most - len(rejects)]
+            rejects += _located(
+                path, first_rejects, rows.lines([one.record for one in first_rejects])
+            )
         return rejects
 
 

@@ -70,8 +70,8 @@ def save_files(rows: DataFrame, target: Path, file_format: str, options: Mapping
         )
     writer_options = {name.lower(): value for name, value in {**_WRITER, **options}.items()}
     with atomic_folder(target) as folder:
-        shown = _as_text(rows) if file_format == "csv" else rows
-        written = shown.write.format(file_format).options(**writer_options).mode("overwrite")
+        text_rows = _as_text(rows) if file_format == "csv" else rows
+        written = text_rows.write.format(file_format).options(**writer_options).mode("overwrite")
         written.save(str(folder))
         return size_of(folder)
 

@@ -48,5 +48,5 @@ def _below(cells: list[Column], columns: list[ColumnSchema], bound: Bound) -> Co
 def _literal(cell: Cell, column: ColumnSchema) -> Column:
     value = cells_to_array([cell], column.type)[0].as_py()
     # A time of Python's becomes a moment of its own time zone, a text becomes what it says.
-    shown = str(value) if column.type.kind in _WRITTEN else value
-    return f.lit(shown).cast(spark_type(column.type))
+    literal_value = str(value) if column.type.kind in _WRITTEN else value
+    return f.lit(literal_value).cast(spark_type(column.type))

@@ -60,10 +60,10 @@ class ReadPlan:
             for token in self.scan.tokens
             if isinstance(token.share, RowSetShare)
         }
-        shown = ", ".join([*list(files)[:SHOWN_FILES], *["..."][: len(files) > SHOWN_FILES]])
+        file_list = ", ".join([*list(files)[:SHOWN_FILES], *["..."][: len(files) > SHOWN_FILES]])
         where = "" if self.where is None else f" where {self.where:.200}"
         moment = format_timestamp(last_before(self.bound))
-        named = f" [{shown}]" if files else ""
+        named = f" [{file_list}]" if files else ""
         return f"pykudu {location.table} as of {moment}{where} from {len(files)} files{named}"
 
     @contextmanager

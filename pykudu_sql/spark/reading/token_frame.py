@@ -67,12 +67,12 @@ def token_frame(
     full = [column.may_show_null and column.id not in plan.scan.with_null for column in columns]
     differs = any(numbered) or any(full)
     sent = _as_sent(aliases if differs else schema.names, schema, numbered, full)
-    shown = _rows(spark, location, plan, sent, _as_longs(arrow_schema(sent, columns), numbered))
+    frame = _rows(spark, location, plan, sent, _as_longs(arrow_schema(sent, columns), numbered))
     if any(full):
-        shown = shown.selectExpr(*map(_as_shown, aliases, full))
+        frame = frame.selectExpr(*map(_as_shown, aliases, full))
     if decimals:
-        shown = shown.withColumns(decimals)
-    return shown.toDF(*schema.names) if differs else shown
+        frame = frame.withColumns(decimals)
+    return frame.toDF(*schema.names) if differs else frame
 
 
 def _rows(

@@ -65,9 +65,9 @@ def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: SnapshotBou
         slices = [with_insertions(s) for s in slices]
         order = _newest_first(order, first, slices)
     died = np.concatenate([s.deleted_at for s in slices])[order]
-    gone = first & (died != 0) & (died < np.uint64(mark))
+    forgotten = first & (died != 0) & (died < np.uint64(mark))
     group = np.cumsum(first) - 1
-    kept = ~gone[np.flatnonzero(first)]
+    kept = ~forgotten[np.flatnonzero(first)]
     new_ordinals = np.where(kept, np.cumsum(kept) - 1, -1)[group]
     leaders = np.flatnonzero(first & (new_ordinals >= 0))
     undo = _undo(slices, key_ids, order, first, died, mark)

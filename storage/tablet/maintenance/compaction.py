@@ -168,11 +168,11 @@ def _swap(
     services: TabletServices,
 ) -> Sequence[RowSetMeta]:
     """Let the outputs take the inputs' place."""
-    tablet, gone = late.tablet, [source.rowset for source in inputs]
+    tablet, input_rowsets = late.tablet, [source.rowset for source in inputs]
     with published(late, staged, services, "compaction") as metas:
-        edit = TabletEdit(tablet.id, rowsets=metas, dropped=[rowset.id for rowset in gone])
+        edit = TabletEdit(tablet.id, rowsets=metas, dropped=[rowset.id for rowset in input_rowsets])
         record_edit(tablet, edit, services)
-        tablet.replace_rowsets(gone, tablet.open_rowsets(metas))
-    for rowset in gone:
+        tablet.replace_rowsets(input_rowsets, tablet.open_rowsets(metas))
+    for rowset in input_rowsets:
         retire_files(tablet.files, rowset, ())
     return metas

@@ -51,5 +51,5 @@ class RowSetTree:
 
     def replace(self, removed: Sequence[DiskRowSet], added: Sequence[DiskRowSet]) -> "RowSetTree":
         """The tree with some rowsets exchanged for others."""
-        gone = {rowset.id for rowset in removed}
-        return RowSetTree([*(r for r in self.rowsets if r.id not in gone), *added])
+        removed_ids = {rowset.id for rowset in removed}
+        return RowSetTree([*(r for r in self.rowsets if r.id not in removed_ids), *added])

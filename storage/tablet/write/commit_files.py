@@ -47,7 +47,7 @@ class CommitFiles:
         self.changed: list[DiskRowSet] = []
         self.changes: list[DeltaStats] = []
         self.deltas: StagedFiles = []
-        self._gone: list[DiskRowSet] = []
+        self._replaced_rowsets: list[DiskRowSet] = []
         self._from_memory: StagedFiles = []
         self._tablet = tablet
         self._own = own
@@ -96,15 +96,15 @@ class CommitFiles:
             for rowset in self.staged
         ]
         names = [name for meta in new for name in meta.files]
-        gone = [rowset for rowset in rowsets if self._own.filed(rowset.id)]
-        begun = [begin_flush(rowset, tablet.types) for rowset in gone]
+        replaced_rowsets = [rowset for rowset in rowsets if self._own.filed(rowset.id)]
+        begun = [begin_flush(rowset, tablet.types) for rowset in replaced_rowsets]
         metas = [self._with_changes(rowset, timestamp) for rowset in begun]
         for rowset, meta in zip(begun, metas, strict=True):
             names += [(REDO, file.number) for file in meta.redo[len(rowset.meta.redo) :]]
         files.publish(names, "bulk")
         self.staged = list(tablet.open_rowsets(new))
         self.changed = [finish_flush(files, *pair) for pair in zip(begun, metas, strict=True)]
-        self._gone = gone
+        self._replaced_rowsets = replaced_rowsets
         edit = TabletEdit(tablet.id, rowsets=[*new, *metas])
         files.note_named(edit.files)
         return edit
@@ -136,7 +136,7 @@ class CommitFiles:
 
     def swap_in(self) -> None:
         """Make what was published part of the tablet. The caller holds the commit lock."""
-        self._tablet.replace_rowsets(self._gone, (*self.staged, *self.changed))
+        self._tablet.replace_rowsets(self._replaced_rowsets, (*self.staged, *self.changed))
 
     def discard_all(self) -> None:
         """Remove all files, as a rollback does, but for those that the manifest may name."""
