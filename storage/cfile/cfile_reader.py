@@ -52,10 +52,9 @@ class _Decoded:
 _NO_RUNS = "no runs"
 
 
-# So many cells of a block are read without keeping it. To decode and keep it costs as much as five
-# that are read by pages, and a fifth more than one for which all of it is. Fewer than five, since
-# a block that is in use at all is asked for far more often.
-_TOUCHES_BY_PAGES = 3
+# So many cells of a block are read without keeping it. To decode and keep it costs as much as seven
+# or eight that are read by pages, and a fifth more than one for which all of it is.
+_TOUCHES_BY_PAGES = 6
 _TOUCHES_OF_ALL = 1
 
 
