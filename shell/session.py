@@ -151,8 +151,15 @@ class ShellSession:
     def redirect(self, path: Path) -> None:
         """Write results to a file; a session that only reads replaces none.
 
-        Raises UsageError: the file cannot be written.
+        Raises UsageError: the file cannot be written, or is one of the database.
         """
+        from pykudu_sql.jobs.target_folder import check_apart
+
+        if self.connection.path != ":memory:":
+            try:
+                check_apart(self.connection.path, path)
+            except pykudu_sql.Error as error:
+                raise UsageError(str(error)) from None
         self.output.redirect(path, replace=not self.read_only)
 
     def close(self) -> None:

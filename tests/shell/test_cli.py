@@ -456,3 +456,11 @@ def test_the_script_runner_reports_and_fails(shell: Shell) -> None:
     bad = shell("slt", ".", "--junit", "report.xml")
     assert bad.returncode == 1 and "bad.test:1: [memory] the result differs" in bad.stdout
     assert 'failures="1"' in (shell.folder / "report.xml").read_text()
+
+
+@pytest.mark.parametrize("command", [".output", ".once"])
+def test_results_are_written_over_no_file_of_the_database(tmp_path: Path, command: str) -> None:
+    path = tmp_path / "own.db"
+    assert main([str(path), "-c", "CREATE TABLE t (k INT PRIMARY KEY)"]) == 0
+    assert main([str(path), "-c", f"{command} {path}/CURRENT", "-c", "SELECT 1"]) != 0
+    assert main([str(path), "-c", "SELECT * FROM t"]) == 0
