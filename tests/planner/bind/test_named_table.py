@@ -17,7 +17,8 @@ from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError, Undef
 
 def frame(name: str) -> FrameTable:
     """A frame of one row."""
-    return frame_table(name, [ColumnSchema(0, "k", parse_type("BIGINT"))], pa.table({"k": [1]}))
+    columns = [ColumnSchema(0, "k", parse_type("BIGINT"))]
+    return frame_table(name, columns, pa.table({"k": [1]}), {})
 
 
 def found(name: str, context: PlanContext) -> FrameTable | None:
