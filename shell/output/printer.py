@@ -20,14 +20,16 @@ from pykudu_sql.shell.output.box import (
     is_too_wide,
     is_whole_within,
 )
+from pykudu_sql.shell.output.columnar.formula_guard import guard_batches, guard_names
+from pykudu_sql.shell.output.columnar.texts import Column, ColumnBatches
 from pykudu_sql.shell.output.export import (
-    EXPORTS,
+    COLUMN_EXPORTS,
     HEADED_FORMATS,
     NULL_TEXTS,
+    ROW_EXPORTS,
     SPREADSHEET_FORMATS,
     Batches,
 )
-from pykudu_sql.shell.output.formula_guard import guard_batches, guard_names
 from pykudu_sql.shell.output.pager import PagerLeft
 from pykudu_sql.shell.output.spans import Line, text_of
 from pykudu_sql.shell.output.sql_literals import inserts
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 
 _BATCH_ROWS = 10_000
 _KEPT_BYTES = 64 << 20
+# Types whose values Arrow holds as something else: only as Python values they are what they mean.
+_PYTHON_ALONE = frozenset({"BIGNUM", "INTERVAL", "UHUGEINT"})
 # Lines that the next prompt takes at least: its own and those of the menu below it.
 PROMPT_LINES = 6
 # Lines of a screen that a result leaves to its statement, its summary and the next prompt.
@@ -226,17 +230,30 @@ def _rows(table: "pa.Table") -> list[Sequence[Any]]:
 def _export(
     cursor: "Cursor", output: Output, settings: Settings, checkpoint: Callable[[], None]
 ) -> str:
-    names, _ = _columns(cursor)
+    names, types = _columns(cursor)
     rows = 0
 
-    def batches() -> Iterator[Sequence[Sequence[Any]]]:
+    def row_batches() -> Iterator[Sequence[Sequence[Any]]]:
         nonlocal rows
         while batch := cursor.fetchmany(_BATCH_ROWS):
             checkpoint()
             rows += len(batch)
             yield batch
 
-    for chunk in _chunks(names, batches(), settings):
+    def column_batches() -> Iterator[Sequence[Column]]:
+        nonlocal rows
+        for batch in cursor.fetch_record_batch(_BATCH_ROWS):
+            checkpoint()
+            rows += batch.num_rows
+            yield batch.columns
+
+    if settings.format not in COLUMN_EXPORTS:
+        chunks = _row_chunks(names, row_batches(), settings)
+    elif any(name in _PYTHON_ALONE for name in types):
+        chunks = _column_chunks(names, map(_transposed, row_batches()), settings)
+    else:
+        chunks = _column_chunks(names, column_batches(), settings)
+    for chunk in chunks:
         output.write(chunk)
     return f"{rows:,} row{'' if rows == 1 else 's'}"
 
@@ -247,23 +264,40 @@ def held_as(kept: HeldResult, settings: Settings) -> str:
     if settings.format == "table":
         lines, _ = draw(preview, _look(settings), Screen())
         return "".join(f"{text_of(line)}\n" for line in lines)
-    return "".join(_chunks(kept.names, iter([preview.rows]), settings))
+    if settings.format in COLUMN_EXPORTS:
+        columns = _transposed(preview.rows)
+        return "".join(_column_chunks(kept.names, iter([columns] if columns else []), settings))
+    return "".join(_row_chunks(kept.names, iter([preview.rows]), settings))
 
 
-def _chunks(names: Sequence[str], batches: Batches, settings: Settings) -> Iterator[str]:
-    """Rows in a format other than `table`, in pieces of text."""
-    null = settings.null
-    if null is None:
-        null = NULL_TEXTS.get(settings.format, "NULL")
+def _transposed(rows: Sequence[Row]) -> list[Sequence[Any]]:
+    return list(zip(*rows, strict=True))
+
+
+def _column_chunks(
+    names: Sequence[str], batches: ColumnBatches, settings: Settings
+) -> Iterator[str]:
+    """Columns in a format of `COLUMN_EXPORTS`, in pieces of text."""
     if settings.guard_formulas and settings.format in SPREADSHEET_FORMATS:
         names, batches = guard_names(names), guard_batches(batches)
-    if settings.format == "insert":
-        columns = ['"' + name.replace('"', '""') + '"' for name in unique_names(names)]
-        return inserts(settings.insert_table, columns, batches)
-    chunks = EXPORTS[settings.format](names, batches, null)
+    chunks = COLUMN_EXPORTS[settings.format](names, batches, _null_text(settings))
     if not settings.headers and settings.format in HEADED_FORMATS:
         return islice(chunks, 1, None)
     return chunks
+
+
+def _row_chunks(names: Sequence[str], batches: Batches, settings: Settings) -> Iterator[str]:
+    """Rows in `insert` or a format of `ROW_EXPORTS`, in pieces of text."""
+    if settings.format == "insert":
+        columns = ['"' + name.replace('"', '""') + '"' for name in unique_names(names)]
+        return inserts(settings.insert_table, columns, batches)
+    return ROW_EXPORTS[settings.format](names, batches, _null_text(settings))
+
+
+def _null_text(settings: Settings) -> str:
+    if settings.null is None:
+        return NULL_TEXTS.get(settings.format, "NULL")
+    return settings.null
 
 
 def _columns(cursor: "Cursor") -> tuple[tuple[str, ...], tuple[str, ...]]:

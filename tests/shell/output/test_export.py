@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.shell.output.export import EXPORTS
+from pykudu_sql.shell.output.export import COLUMN_EXPORTS, ROW_EXPORTS
 
 ROWS = [(1, "plain", None), (2, 'quote " comma, line\nend', Decimal("1.50")), (3, "", None)]
 
@@ -18,7 +18,10 @@ ROWS = [(1, "plain", None), (2, 'quote " comma, line\nend', Decimal("1.50")), (3
 def export(
     name: str, names: list[str], *batches: Sequence[tuple[object, ...]], null: str = ""
 ) -> str:
-    return "".join(EXPORTS[name](names, batches, null))
+    if name in ROW_EXPORTS:
+        return "".join(ROW_EXPORTS[name](names, batches, null))
+    columns = (list(zip(*batch, strict=True)) for batch in batches if batch)
+    return "".join(COLUMN_EXPORTS[name](names, columns, null))
 
 
 def test_csv_quotes_what_needs_it_and_tells_null_from_empty() -> None:
@@ -73,7 +76,7 @@ def test_line_gives_each_value_a_line() -> None:
 ALIGNED = {"box", "psql"}
 
 
-@pytest.mark.parametrize("name", sorted(EXPORTS.keys() - ALIGNED))
+@pytest.mark.parametrize("name", sorted((COLUMN_EXPORTS.keys() | ROW_EXPORTS.keys()) - ALIGNED))
 def test_a_format_that_is_not_aligned_takes_no_more_rows_than_it_writes(name: str) -> None:
     taken = []
 
@@ -82,7 +85,8 @@ def test_a_format_that_is_not_aligned_takes_no_more_rows_than_it_writes(name: st
             taken.append(number)
             yield [(number,)]
 
-    chunks = EXPORTS[name](["n"], batches(), "NULL")  # type: ignore[arg-type]
+    exports = {**COLUMN_EXPORTS, **ROW_EXPORTS}
+    chunks = exports[name](["n"], batches(), "NULL")  # type: ignore[operator]
     text = ""
     while "0" not in text:
         text += next(chunks)

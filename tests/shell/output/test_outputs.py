@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import pykudu_sql
 from pykudu_sql.shell.cli import main
-from pykudu_sql.shell.output.export import EXPORTS
+from pykudu_sql.shell.output.export import ROW_EXPORTS
 from pykudu_sql.shell.output.sql_literals import inserts, to_sql
 from tests.shell.terminal import CTRL_C, Terminal, prompts
 
@@ -39,7 +39,7 @@ def shell(
 
 def exported(style: str, rows: list[tuple[Any, ...]] | None = None, null: str = "NULL") -> str:
     names = ("id", "name", "price")
-    return "".join(EXPORTS[style](names, [ROWS if rows is None else rows], null))
+    return "".join(ROW_EXPORTS[style](names, [ROWS if rows is None else rows], null))
 
 
 def test_a_box_has_names_and_no_types() -> None:
