@@ -6,7 +6,7 @@ a result that is held has, is turned one by one too. NULL stays NULL.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from pykudu_sql import DataError
 from pykudu_sql.shell.output.values import to_text
 
-Column = pa.Array | Sequence[Any]
-ColumnBatches = Iterable[Sequence[Column]]
+Column: TypeAlias = pa.Array | Sequence[Any]
+ColumnBatches: TypeAlias = Iterable[Sequence[Column]]
 
 # Offsets of 64 bits: no batch is too large for them.
 TEXT = pa.large_string()

@@ -86,7 +86,7 @@ def test_a_format_that_is_not_aligned_takes_no_more_rows_than_it_writes(name: st
             yield [(number,)]
 
     exports = {**COLUMN_EXPORTS, **ROW_EXPORTS}
-    chunks = exports[name](["n"], batches(), "NULL")  # type: ignore[operator]
+    chunks = exports[name](["n"], batches(), "NULL")  # type: ignore[arg-type]
     text = ""
     while "0" not in text:
         text += next(chunks)
