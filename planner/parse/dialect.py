@@ -38,6 +38,7 @@ from pykudu_sql.planner.token_rewrites.renamed_calls import (
     WRITTEN_NAMES,
     rewrite_tokens,
 )
+from pykudu_sql.planner.token_rewrites.struct_keys import check_struct_keys
 from pykudu_sql.planner.token_rewrites.tokens import token_like
 from pykudu_sql.planner.token_rewrites.type_parameters import (
     check_text_lengths,
@@ -255,11 +256,12 @@ def _is_present(arguments: Sequence[exp.Expr]) -> bool:
 
 
 def _check_types(tree: exp.Expr, tokens: Sequence[Token]) -> None:
-    """Refuse quoted names of which the parser read only the beginning, as a type.
+    """Refuse names of types and fields of which the parser read only a part.
 
     Raises SyntaxError: there is one; ProgrammingError: a name is given as the length of a text.
     """
     check_text_lengths(tokens)
+    check_struct_keys(tokens)
     odd = {
         token.text.upper(): token
         for token in tokens
