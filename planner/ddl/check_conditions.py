@@ -5,7 +5,7 @@ AND, OR and NOT. Whatever else a query may say is refused here, with the list of
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count
 
 from sqlglot import exp
@@ -19,7 +19,7 @@ from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.comparison import InexactKeyError, compare, exact_cell, mirrored
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.pushdown.condition import flattened
+from pykudu_sql.planner.pushdown.condition import COMPARISONS, flattened
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.catalog.namespace import database_of
 from pykudu_sql.storage.common.predicate.column_predicate import Comparison, Op
@@ -47,13 +47,6 @@ from pykudu_sql.storage.errors import (
     UndefinedColumnError,
 )
 
-_OPS: Mapping[type[exp.Expr], Op] = {
-    exp.EQ: Op.EQ,
-    exp.LT: Op.LT,
-    exp.LTE: Op.LE,
-    exp.GT: Op.GT,
-    exp.GTE: Op.GE,
-}
 _OFFERED = (
     "it may compare a column, or length(column), with a constant or another column of its kind "
     "(=, <>, <, <=, >, >=, IN, BETWEEN), and have LIKE, IS [NOT] NULL, AND, OR, NOT"
@@ -128,7 +121,7 @@ class _ConditionReader:
 
     def _read(self, node: exp.Expr) -> RowCondition:
         node = _plain(node)
-        op = _OPS.get(type(node))
+        op = COMPARISONS.get(type(node))
         if op is not None:
             return self._comparison(node, node.this, op, node.expression)
         match node:

@@ -276,6 +276,8 @@ def _goes_on(tokens: TokenStream) -> bool:
     if not tokens.at_symbol(","):
         return tokens.current.word in ("SET", "DROP")
     verb, attribute = tokens.ahead(1).word, tokens.ahead(2).word
+    if verb == "TYPE":
+        return True
     if verb == "DROP":
         behind = tokens.ahead(3)
         ends = behind.kind is TokenKind.END or behind.text == "," or behind.word in ("SET", "DROP")

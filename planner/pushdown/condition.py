@@ -26,7 +26,7 @@ from pykudu_sql.planner.plan.value import Parameter
 from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS, NEVER, InList, Op
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
-_OPS: Mapping[type[exp.Expr], Op] = {
+COMPARISONS: Mapping[type[exp.Expr], Op] = {
     exp.EQ: Op.EQ,
     exp.LT: Op.LT,
     exp.LTE: Op.LE,
@@ -146,7 +146,7 @@ class ConditionReader:
         return Condition(reference, template, fails_null=True)
 
     def _comparison(self, node: exp.Expr) -> Condition | None:
-        op = _OPS.get(type(node))
+        op = COMPARISONS.get(type(node))
         if op is None:
             return None
         left, right = node.this, node.expression
