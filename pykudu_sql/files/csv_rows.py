@@ -16,7 +16,13 @@ import pyarrow.csv as arrow_csv
 
 from pykudu_sql.files.file_access import PermittedFile
 from pykudu_sql.files.formats import FileKind
-from pykudu_sql.files.row_files import BLOCK_BYTES, FileBatch, TornRow, positions_of
+from pykudu_sql.files.row_files import (
+    BLOCK_BYTES,
+    FileBatch,
+    TornRow,
+    positions_of,
+    torn_row,
+)
 from pykudu_sql.files.source_lines import record_lines
 from pykudu_sql.files.text_values import read_texts
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -166,7 +172,7 @@ class CsvRows:
             self._is_complete = True
         else:
             reason = f"{row.actual_columns} cells where there are {row.expected_columns} columns"
-            self._torn.append(TornRow(row.number - 1, reason, row.text))
+            self._torn.append(torn_row(row.number - 1, reason, row.text))
         return "skip"
 
     def _unclosed(self) -> DataError:

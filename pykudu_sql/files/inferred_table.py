@@ -159,11 +159,7 @@ def _pieces(file: PermittedFile, kind: FileKind) -> Iterator[pa.Table]:
             whole = _whole_lines(left, not more)
             if whole.strip():
                 data = piece_header + whole
-                yield (
-                    _csv_sample(data, kind)
-                    if kind.format == "csv"
-                    else arrow_json.read_json(BytesIO(data))
-                )
+                yield (_csv_sample(data, kind) if kind.format == "csv" else _json_sample(data))
                 piece_header = header
             left = left[len(whole) :] + more
 
@@ -210,7 +206,7 @@ def _sample(file: PermittedFile, kind: FileKind) -> pa.Table:
     if kind.format == "csv":
         return _csv_sample(_whole_lines(data, is_all), kind)
     if data.lstrip()[:1] != b"[":
-        return arrow_json.read_json(BytesIO(_whole_lines(data, is_all)))
+        return _json_sample(_whole_lines(data, is_all))
     with pa.input_stream(file.path, compression=packed) as stream:
         objects = ArrayObjects(stream, file.name, json.JSONDecoder()).objects()
         lines = "\n".join(map(json.dumps, islice(objects, _SAMPLE_OBJECTS)))
@@ -219,6 +215,21 @@ def _sample(file: PermittedFile, kind: FileKind) -> pa.Table:
 
 def _whole_lines(data: bytes, is_all: bool) -> bytes:
     return data if is_all else data[: data.rfind(b"\n") + 1]
+
+
+def _json_sample(data: bytes) -> pa.Table:
+    """Rows of JSON lines; where not all are objects, of those that are: others are no rows."""
+    try:
+        return arrow_json.read_json(BytesIO(data))
+    except pa.ArrowException:
+        return arrow_json.read_json(BytesIO(b"\n".join(filter(_is_object, data.split(b"\n")))))
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _csv_sample(data: bytes, kind: FileKind) -> pa.Table:

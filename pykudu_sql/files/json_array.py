@@ -36,7 +36,7 @@ DECODER: Final = json.JSONDecoder(
 class ArrayObjects:
     """The objects of an array, with keys in lower case and numbers as texts.
 
-    `line`: the line where the object that came last begins, from 1.
+    `line`: the line where the object that came last begins, from 1; `text`: that object.
     """
 
     def __init__(self, stream: ByteStream, path: str, decoder: json.JSONDecoder = DECODER) -> None:
@@ -52,7 +52,12 @@ class ArrayObjects:
         self._place = 0
         self._is_ended = False
         self._inner = 0
+        self._start = 0
         self.line = 1
+
+    @property
+    def text(self) -> str:
+        return self._text[self._start : self._place]
 
     def objects(self) -> Iterator[dict[str, Any]]:
         """All of them. Raises DataError: this is no array of objects."""
@@ -80,9 +85,9 @@ class ArrayObjects:
                     raise self._broken(f"an object is broken ({reason})") from None
                 self._read_more()
                 continue
-            start, self._place = self._place, end
+            self._start, self._place = self._place, end
             # Counted when the next one is reached: this one's line is where it begins.
-            self._inner = self._text.count("\n", start, end)
+            self._inner = self._text.count("\n", self._start, end)
             return dict(document)
 
     def _next(self) -> str:

@@ -21,7 +21,7 @@ import pyarrow.json as arrow_json
 from pykudu_sql.files.file_access import PermittedFile
 from pykudu_sql.files.formats import FileKind
 from pykudu_sql.files.json_array import DECODER, MAX_OBJECT_CHARACTERS, ArrayObjects
-from pykudu_sql.files.row_files import BLOCK_BYTES, FileBatch, TornRow
+from pykudu_sql.files.row_files import BLOCK_BYTES, FileBatch, TornRow, torn_row
 from pykudu_sql.files.source_lines import record_lines
 from pykudu_sql.files.text_values import read_texts
 from pykudu_sql.files.typed_values import read_values
@@ -133,19 +133,21 @@ class JsonRows:
             if not line.strip():
                 continue
             record, self.count = self.count, self.count + 1
+            text = line.decode(errors="replace").strip()
             try:
                 document = DECODER.decode(line.decode().strip())
             except UnicodeDecodeError:
-                torn.append(TornRow(record, "the line is not UTF-8"))
+                torn.append(torn_row(record, "the line is not UTF-8", text))
             except (ValueError, RecursionError) as error:
                 reason = f"the line is no JSON: {str(error).partition(':')[0]}"
-                torn.append(TornRow(record, reason, line.decode()))
+                torn.append(torn_row(record, reason, text))
             else:
                 if not isinstance(document, dict):
-                    torn.append(TornRow(record, "the line is no JSON object", line.decode()))
+                    torn.append(torn_row(record, "the line is no JSON object", text))
                 elif b"\\u" in line and _has_lone_surrogate(document):
-                    reason = "the line has half of a surrogate pair"
-                    torn.append(TornRow(record, reason, line.decode()))
+                    torn.append(torn_row(record, "the line has half of a surrogate pair", text))
+                elif (fault := self._fault(document)) is not None:
+                    torn.append(TornRow(record, fault, text))
                 else:
                     documents.append((record, document))
         return self._batch(documents, torn)
@@ -153,24 +155,27 @@ class JsonRows:
     def _of_array(self, head: bytes) -> Iterator[FileBatch]:
         stream = _Behind(head, self._stream)
         documents: list[tuple[int, dict[str, Any]]] = []
+        torn: list[TornRow] = []
         size = 0
-        for document in ArrayObjects(stream, self._name).objects():
-            documents.append((self.count, document))
+        array = ArrayObjects(stream, self._name)
+        for document in array.objects():
+            fault = self._fault(document)
+            if fault is None:
+                documents.append((self.count, document))
+                size += text_bytes(document.values())
+            else:
+                torn.append(TornRow(self.count, fault, array.text))
+                size += len(array.text)
             self.count += 1
-            size += text_bytes(document.values())
-            if len(documents) == _BATCH_OBJECTS or size >= BLOCK_BYTES:
-                yield self._batch(documents, [])
-                documents, size = [], 0
-        yield self._batch(documents, [])
+            if len(documents) + len(torn) == _BATCH_OBJECTS or size >= BLOCK_BYTES:
+                yield self._batch(documents, torn)
+                documents, torn, size = [], [], 0
+        yield self._batch(documents, torn)
 
     def _batch(self, documents: list[tuple[int, dict[str, Any]]], torn: list[TornRow]) -> FileBatch:
         cells: list[list[Any]] = [[] for _ in self.columns]
         records: list[int] = []
         for record, document in documents:
-            reason = self._nested(document)
-            if reason is not None:
-                torn.append(TornRow(record, reason))
-                continue
             records.append(record)
             for column, values in zip(self.columns, cells, strict=True):
                 values.append(document.get(column.name, _ABSENT))
@@ -179,26 +184,23 @@ class JsonRows:
             for index in self._defaults
         }
         arrays = [pa.array(map(_text, values), pa.string()) for values in cells]
-        torn.sort(key=lambda one: one.record)
         return FileBatch(arrays, np.array(records, np.int64), torn, absent)
 
-    def _nested(self, document: Mapping[str, Any]) -> str | None:
-        """What keeps an object from being a row, if something does.
-
-        Raises UndefinedColumnError: it has a key that the table has not.
-        """
+    def _fault(self, document: Mapping[str, Any]) -> DataError | UndefinedColumnError | None:
+        """What keeps an object from being a row, if something does."""
         for key, value in document.items():
             if key not in self._names:
                 if self._takes_others:
                     continue
                 names = ", ".join(self._names)
-                raise UndefinedColumnError(
-                    f"'{self._name}' has a key '{key:.80}' that table '{self._table.name}' has not",
+                return UndefinedColumnError(
+                    f"a key '{key:.80}' that table '{self._table.name}' has not",
                     hint="name the columns to be read: COPY t (a, b) FROM ..; those of the table "
                     f"are {names}",
                 )
             if isinstance(value, dict | list):
-                return f"column '{key}': a nested value is no {self.columns[self._names[key]].type}"
+                column = self.columns[self._names[key]]
+                return DataError(f"column '{key}': a nested value is no {column.type}")
         return None
 
     def values(self, array: pa.Array, column: ColumnSchema) -> pa.Array:

@@ -10,24 +10,30 @@ import pyarrow as pa
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.errors import InvalidSchemaError, UndefinedColumnError
+from pykudu_sql.storage.errors import DataError, InvalidSchemaError, UndefinedColumnError
 
 BLOCK_BYTES = 8 << 20
+TORN = "22P04"
 
 
 @dataclass(frozen=True, slots=True)
 class TornRow:
-    """A record of a file that cannot be taken apart.
+    """A record of a file that is no row.
 
     Attributes:
         record: its number in the file, from 0.
-        reason: why.
-        text: it, where that is known.
+        error: why; `TORN` is the state of one that cannot be taken apart.
+        text: it, as the file has it.
     """
 
     record: int
-    reason: str
-    text: str = ""
+    error: DataError | UndefinedColumnError
+    text: str
+
+
+def torn_row(record: int, reason: str, text: str) -> TornRow:
+    """A record that cannot be taken apart."""
+    return TornRow(record, DataError(reason, sqlstate=TORN), text)
 
 
 @dataclass(frozen=True, slots=True)

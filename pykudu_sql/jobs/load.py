@@ -16,7 +16,7 @@ from pykudu_sql.jobs.in_process.source_files import source_bytes, spark_only_fea
 from pykudu_sql.jobs.options import LoadOptions
 from pykudu_sql.jobs.rejects import Reject, counted
 from pykudu_sql.jobs.report import JobReport, Stopwatch
-from pykudu_sql.jobs.target_folder import check_apart
+from pykudu_sql.jobs.target_folder import check_file
 from pykudu_sql.jobs.target_table import created, existing_tables, no_table
 from pykudu_sql.spark.options import operation_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -67,7 +67,7 @@ def load(
     load_options = options or LoadOptions()
     operation_of(load_options.operation)
     if load_options.rejects is not None:
-        check_apart(database, Path(load_options.rejects))
+        check_file(database, Path(load_options.rejects))
     tables = existing_tables(database)
     target = tables.get(name)
     if target is None and not load_options.layout.primary_key:

@@ -62,6 +62,16 @@ def check_apart(database: str, target: Path) -> None:
         raise FileAccessError(f"'{target}' is a folder that the database lies in")
 
 
+def check_file(database: str, target: Path) -> None:
+    """See that one file may be written, in a folder that is there.
+
+    Raises FileAccessError: it is part of a database; OperationalError: there is no such folder.
+    """
+    check_apart(database, target)
+    if not target.absolute().parent.is_dir():
+        raise OperationalError(f"there is no folder '{target.parent}'", sqlstate="58P01")
+
+
 @contextmanager
 def atomic_folder(target: Path) -> Iterator[Path]:
     """A folder to write to, which takes the place of `target` at the end, or disappears."""

@@ -51,6 +51,7 @@ from pykudu_sql.storage.errors import (
     Error,
     IntegrityError,
     InvalidSchemaError,
+    UndefinedColumnError,
     ValueTooLargeError,
 )
 from pykudu_sql.storage.transaction.transaction import Transaction
@@ -219,10 +220,11 @@ class _FileRows:
             key = unfit.key(self._plan.table)
             self._errors.append(row_error(position, key, unfit.error))
 
-    def _placed(self, part: _Part, unfit: UnfitRow) -> DataError:
+    def _placed(self, part: _Part, unfit: UnfitRow) -> DataError | UndefinedColumnError:
         """The error of a row with its place."""
         error, lines = unfit.error, part.rows.lines([unfit.record])
-        return DataError(
+        kind = UndefinedColumnError if isinstance(error, UndefinedColumnError) else DataError
+        return kind(
             f"{_place(part, unfit.record, lines)}: {error.message}",
             hint=error.hint or "SET row_errors = 'collect' leaves such rows out and reports them",
             sqlstate=error.sqlstate,

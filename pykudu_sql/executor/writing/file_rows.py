@@ -23,9 +23,8 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import constant_array, plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.errors import DataError, InterfaceError
+from pykudu_sql.storage.errors import DataError, InterfaceError, UndefinedColumnError
 
-TORN = "22P04"
 _OPENERS: Mapping[str, type[CsvRows | JsonRows]] = {"csv": CsvRows, "json": JsonRows}
 
 RowFault = DataError | InterfaceError
@@ -40,12 +39,12 @@ class UnfitRow:
     Attributes:
         record: its number in the file, from 0.
         error: why.
-        cells: as the file has them, by column name; None if it cannot be taken apart.
-        text: it as a whole, where it cannot be taken apart.
+        cells: as the file has them, by column name; None where its record is no row.
+        text: that record as a whole.
     """
 
     record: int
-    error: RowFault
+    error: RowFault | UndefinedColumnError
     cells: Mapping[str, object] | None
     text: str = ""
 
@@ -58,7 +57,7 @@ class UnfitRow:
         return f"({', '.join(key)}) = ({', '.join(str(texts[name]) for name in key)})"
 
     def reject_text(self) -> str:
-        """The row as JSON, or the text that cannot be taken apart."""
+        """The row as JSON, or the text of a record that is no row."""
         return self.text if self.cells is None else json_row(self.cells)
 
 
@@ -132,10 +131,7 @@ def _fitting(file: RowFile, batch: FileBatch, find: FindFaults, refuse: Refuse) 
         bad = _bad_rows(file, batch, find)
         if not bad:
             raise
-    unfit = [
-        UnfitRow(one.record, DataError(one.reason, sqlstate=TORN), None, one.text)
-        for one in batch.torn
-    ]
+    unfit = [UnfitRow(one.record, one.error, None, one.text) for one in batch.torn]
     unfit += [
         UnfitRow(int(batch.records[row]), error, _cells(file, batch, row))
         for row, error in bad.items()

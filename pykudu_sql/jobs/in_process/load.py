@@ -21,7 +21,6 @@ from pykudu_sql.database import open_database
 from pykudu_sql.executor.writing.chunked_rows import chunk_bytes
 from pykudu_sql.executor.writing.collecting import collect_columns, faults, key_of
 from pykudu_sql.executor.writing.file_rows import (
-    TORN,
     UnfitRow,
     fitting_rows,
     json_row,
@@ -29,6 +28,7 @@ from pykudu_sql.executor.writing.file_rows import (
 )
 from pykudu_sql.files.atomic_output import atomic_output
 from pykudu_sql.files.inferred_table import infer_columns
+from pykudu_sql.files.row_files import TORN
 from pykudu_sql.jobs.in_process.reject_collector import RejectCollector, RejectedRecord
 from pykudu_sql.jobs.in_process.source_files import SourceFile, find_files
 from pykudu_sql.jobs.load import Loaded
@@ -247,7 +247,7 @@ class _Filling:
     def _refuse(self, unfit: UnfitRow) -> None:
         is_torn = unfit.error.sqlstate == TORN
         reason = ("the line cannot be taken apart: " if is_torn else "") + unfit.error.message
-        kind = BROKEN if is_torn else NO_VALUE
+        kind = NO_VALUE if unfit.cells is not None else BROKEN
         self.rejects.add(RejectedRecord(unfit.record, kind, reason, unfit.reject_text()))
 
     def _refuse_row(self, chunk: _Chunk, error: RowError) -> None:

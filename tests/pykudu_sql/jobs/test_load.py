@@ -84,6 +84,52 @@ def test_every_row_that_does_not_fit_has_its_line_and_its_reason(
     ]
 
 
+BROKEN_LINES = {
+    "few.csv": ("id,v\n1,a\n2\n3,c\n", "1 cells where there are 2 columns"),
+    "many.csv": ("id,v\n1,a\n2,b,c\n3,c\n", "3 cells where there are 2 columns"),
+    "key.json": ('{"id":1}\n{"id":2,"zz":1}\n{"id":3}\n', "a key 'zz' that table"),
+    "quote.json": ('{"id":1}\n{"id":2,"v":"b}\n{"id":3}\n', "the line is no JSON"),
+    "brace.json": ('{"id":1}\n{"id":2,"v":"b"\n{"id":3}\n', "the line is no JSON"),
+    "number.json": ('{"id":1}\n2\n{"id":3}\n', "the line is no JSON object"),
+    "nested.json": ('{"id":1}\n{"id":2,"v":{"w":1}}\n{"id":3}\n', "a nested value is no"),
+    "array.json": ('[{"id":1},\n{"id":2,"zz":1},\n{"id":3}]', "a key 'zz' that table"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_LINES)
+def test_lines_that_are_no_rows_are_put_aside_as_they_are(
+    table: str, tmp_path: Path, name: str
+) -> None:
+    text, reason = BROKEN_LINES[name]
+    aside = tmp_path / "bad.jsonl"
+    sources = write_texts(tmp_path, {name: text})
+    report = load(table, "t", sources, LoadOptions(rejects=str(aside), engine="local"))
+    (found,) = read_rejects(aside)
+    line = text.splitlines().index(str(found["row"]) + "," * (name == "array.json")) + 1
+    assert found["line"] == line and reason in str(found["reason"])
+    assert (report.rows, report.rejected) == (2, 1)
+    assert content(table, "SELECT id FROM t ORDER BY id") == [(1,), (3,)]
+
+
+@pytest.mark.parametrize("name", ["quote.json", "brace.json", "number.json"])
+def test_broken_lines_have_no_say_in_the_columns_of_a_new_table(
+    path: str, tmp_path: Path, name: str
+) -> None:
+    aside = tmp_path / "bad.jsonl"
+    sources = write_texts(tmp_path, {name: BROKEN_LINES[name][0]})
+    options = LoadOptions(rejects=str(aside), engine="local", layout=KEYED)
+    assert load(path, "t", sources, options).rows == 2
+    assert len(read_rejects(aside)) == 1
+
+
+def test_rejects_go_to_a_folder_that_is_there(table: str, tmp_path: Path) -> None:
+    sources = write_texts(tmp_path, {"in.csv": "id\n1\n"})
+    aside = tmp_path / "missing" / "bad.jsonl"
+    with pytest.raises(OperationalError, match="there is no folder"):
+        load(table, "t", sources, LoadOptions(rejects=str(aside), engine="local"))
+    assert not aside.parent.exists() and content(table) == []
+
+
 def test_rows_of_typed_files_have_their_number(ranged: str, tmp_path: Path) -> None:
     days = pa.array([20458, 20459, 20460], pa.int32()).cast(pa.date32())
     for number in range(2):

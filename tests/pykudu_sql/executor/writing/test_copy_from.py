@@ -214,6 +214,28 @@ def test_a_row_that_the_table_refuses_is_told_with_its_line(
     assert found == ([(9,), (50,)] if is_open else [(9,)])
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"k": 1}\n{"k": 2, "zz": 3}\n{"k": 3}\n', "a key 'zz' that table 't' has not"),
+        ('[{"k": 1},\n{"k": 2, "zz": 3},\n{"k": 3}]', "a key 'zz' that table 't' has not"),
+        ('{"k": 1}\n{"k": 2, "word": "b}\n{"k": 3}\n', "the line is no JSON"),
+        ('{"k": 1}\n{"k": 2, "word": "b"\n{"k": 3}\n', "the line is no JSON"),
+        ('{"k": 1}\n{"k": 2, "word": ["b"]}\n{"k": 3}\n', "column 'word': a nested value"),
+    ],
+)
+def test_an_object_that_is_no_row_is_left_out_alone(
+    connection: Connection, tmp_path: Path, text: str, reason: str
+) -> None:
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(Error, match=f"'x.json', line 2: {reason}"):
+        connection.execute("COPY t FROM 'x.json'")
+    connection.execute("SET row_errors = 'collect'")
+    assert connection.execute("COPY t FROM 'x.json'").rowcount == 2
+    (error,) = connection.row_errors
+    assert error.message.startswith(f"'x.json', line 2: {reason}")
+
+
 def test_a_bad_row_of_columns_is_told_with_its_number(
     connection: Connection, tmp_path: Path
 ) -> None:
@@ -234,7 +256,6 @@ def test_a_bad_row_of_columns_is_told_with_its_number(
         ("x.csv", "word\na\n", "'k'"),
         ("x.csv", 'k,word\n1,a\n2,"b\n3,c\n', "a quote is not closed"),
         ("x.csv", 'k,word\n1,a\n2,"b', "a quote is not closed"),
-        ("x.json", '{"k": 1, "zz": 2}', "a key 'zz'"),
         ("x.json", '[{"k": 1}', "no JSON array"),
         ("x.json", '[{"k": 1}] more', "no JSON array"),
         ("x.json", "[1]", "an element is no object"),
