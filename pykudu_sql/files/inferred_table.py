@@ -222,7 +222,8 @@ def _json_sample(data: bytes) -> pa.Table:
     try:
         return arrow_json.read_json(BytesIO(data))
     except pa.ArrowException:
-        return arrow_json.read_json(BytesIO(b"\n".join(filter(_is_object, data.split(b"\n")))))
+        objects = [line for line in data.split(b"\n") if _is_object(line)]
+        return arrow_json.read_json(BytesIO(b"\n".join(objects)))
 
 
 def _is_object(line: bytes) -> bool:

@@ -20,7 +20,7 @@ from pykudu_sql.storage.common.rows.row_result import (
     RowResults,
     status_of,
 )
-from pykudu_sql.storage.errors import DataError, InterfaceError
+from pykudu_sql.storage.errors import DataError, InterfaceError, UndefinedColumnError
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 Columns = Mapping[int, pa.Array | pa.ChunkedArray]
@@ -130,7 +130,9 @@ def key_of(table: TableInfo, columns: Columns, row: int) -> str:
     return f"({names}) = ({', '.join(str(values[row].as_py()) for _, values in key)})"
 
 
-def row_error(position: int, key: str, error: DataError | InterfaceError) -> RowError:
+def row_error(
+    position: int, key: str, error: DataError | InterfaceError | UndefinedColumnError
+) -> RowError:
     """The row error of a row that cannot be converted."""
     return RowError(position, key, status_of(error), error.sqlstate, error.message)
 
