@@ -18,8 +18,8 @@ NOT_THERE = {
     "check": ["{}"],
     "inspect": ["{}"],
     "load": ["{}.db", "t", "{}.csv", "--primary-key", "k"],
-    "export": ["{}", "t", "{}"],
-    "changes": ["{}", "t", "{}", "--since", "2026-01-01"],
+    "export": ["{}", "t", "{}.out"],
+    "changes": ["{}", "t", "{}.out", "--since", "2026-01-01"],
     "backup": ["{}", "{}"],
     "restore": ["{}", "{}"],
 }

@@ -249,11 +249,15 @@ def test_ctrl_c_while_the_engine_is_loaded_is_a_keyboard_interrupt(
 
 
 @POSIX
-@pytest.mark.parametrize("step", ["_register", "_unregister"])
-def test_ctrl_c_while_the_engine_is_given_or_gives_back_tables_is_a_keyboard_interrupt(
-    connection: pykudu_sql.Connection, monkeypatch: pytest.MonkeyPatch, step: str
+@pytest.mark.parametrize(
+    ("owner", "step"),
+    [(duckdb_engine.DuckDBEngine, "_register"), (duckdb_engine, "_unregister")],
+    ids=["gets", "gives back"],
+)
+def test_ctrl_c_while_the_engine_gets_or_gives_back_tables_is_a_keyboard_interrupt(
+    connection: pykudu_sql.Connection, monkeypatch: pytest.MonkeyPatch, owner: Any, step: str
 ) -> None:
-    done = getattr(duckdb_engine, step)
+    done = getattr(owner, step)
 
     def interrupted(*arguments: Any) -> None:
         try:
@@ -265,7 +269,7 @@ def test_ctrl_c_while_the_engine_is_given_or_gives_back_tables_is_a_keyboard_int
     query = "select count(*) from t where a % 7 = 3"
     expected = connection.execute(query).fetchall()
     with monkeypatch.context() as patched:
-        patched.setattr(duckdb_engine, step, interrupted)
+        patched.setattr(owner, step, interrupted)
         with pytest.raises(KeyboardInterrupt):
             connection.execute(query)
     assert connection.execute(query).fetchall() == expected

@@ -194,7 +194,7 @@ def test_every_kind_of_stream_is_given_up_with_its_cursor(
     assert len(cursor.fetchmany(10)) == 10
     assert words.execute("select count(*) from d").fetchone() == (1000,)
     cursor.close()
-    assert not words._session._engine._working
+    assert not words._session._state.engine._working
 
 
 def test_a_stream_of_values_that_take_no_memory_has_all_of_them(
@@ -305,7 +305,7 @@ def test_a_stream_ends_with_an_error_when_its_connection_is_closed() -> None:
 
 
 def test_a_stream_nobody_reads_any_more_is_given_up(connection: pykudu_sql.Connection) -> None:
-    engine = connection._session._engine
+    engine = connection._session._state.engine
     cursor = connection.execute("select id from t")
     assert len(cursor.fetchmany(10)) == 10
     assert len(engine._working) == 1
@@ -341,7 +341,7 @@ def test_a_result_that_was_interrupted_lets_its_query_go(words: pykudu_sql.Conne
     words.interrupt()
     with pytest.raises(QueryCancelledError):
         begun.fetchall()
-    assert not words._session._engine._working
+    assert not words._session._state.engine._working
 
 
 def test_a_result_that_is_given_up_lets_its_history_go(connection: pykudu_sql.Connection) -> None:
@@ -388,6 +388,6 @@ def test_a_reader_raises_once_its_cursor_is_closed(
     if begun:
         reader.read_next_batch()
     cursor.close()
-    assert not connection._session._engine._working
+    assert not connection._session._state.engine._working
     with pytest.raises(InterfaceError, match="closed"):
         reader.read_all()
