@@ -42,18 +42,25 @@ class Cancellation:
         """Whether a statement has begun and not ended."""
         return self._running != 0
 
-    def begin(self, timeout: int) -> None:
-        """A statement begins.
+    def begin(self, timeout: int, spent: float = 0.0) -> None:
+        """A statement begins, or goes on.
 
-        `timeout`: milliseconds that it may take; 0 for as long as it needs.
+        Args:
+            timeout: milliseconds that it may take; 0 for as long as it needs.
+            spent: seconds of them that it has taken before.
+
+        Raises QueryCancelledError: those are all that it may take.
         """
+        reason = f"the statement took longer than statement_timeout, {timeout} ms"
+        left = timeout / 1000 - spent
+        if timeout and left <= 0:
+            raise QueryCancelledError(reason)
         with self._lock:
             self._begun += 1
             self._running, self._reason = self._begun, None
             if timeout:
-                reason = f"the statement took longer than statement_timeout, {timeout} ms"
                 arguments = (self._running, reason)
-                self._timer = threading.Timer(timeout / 1000, self._stop, arguments)
+                self._timer = threading.Timer(left, self._stop, arguments)
                 self._timer.daemon = True
                 self._timer.start()
 

@@ -1,9 +1,11 @@
 """What statements of one session share while they run."""
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from pykudu_sql.error_boundary import ErrorBoundary
@@ -136,6 +138,14 @@ class SessionState:
         self.process.check()  # before the lock, which another thread may have held at the fork
         return _Running(self)
 
+    def fetching(self) -> Callable[[], AbstractContextManager[None]]:
+        """Makes the blocks in which one fetch reads; they may together take as long as a statement.
+
+        Raises InterfaceError: this is a child forked from the session's process.
+        """
+        self.process.check()
+        return partial(_Running, self, time.monotonic())
+
     def checkpoint(self) -> None:
         """A place where a statement can stop without harm.
 
@@ -155,10 +165,12 @@ class SessionState:
 class _Running(AbstractContextManager[None]):
     """See `SessionState.running`; a class, since a generator takes as long again to leave."""
 
-    __slots__ = ("_is_outermost", "_state")
+    __slots__ = ("_begun", "_is_outermost", "_state")
 
-    def __init__(self, state: SessionState) -> None:
+    def __init__(self, state: SessionState, begun: float | None = None) -> None:
+        """`begun`: when what goes on now began, by `time.monotonic`; None if it begins now."""
         self._state = state
+        self._begun = begun
         self._is_outermost = False
 
     def __enter__(self) -> None:
@@ -168,7 +180,8 @@ class _Running(AbstractContextManager[None]):
         self._is_outermost = not state.cancellation.is_running
         if self._is_outermost:
             try:
-                state.cancellation.begin(state.settings.statement_timeout)
+                spent = 0.0 if self._begun is None else time.monotonic() - self._begun
+                state.cancellation.begin(state.settings.statement_timeout, spent)
             except BaseException:
                 state.lock.release()
                 raise

@@ -1,7 +1,8 @@
 """A result that is computed while it is fetched: what memory holds does not grow with its rows.
 
 That is any that takes more than `result_memory_bytes`. It is read forward once. Each batch is
-fetched as a statement of its own would run: alone in its session, and until it is interrupted.
+read alone in its session, and until it is interrupted. Each fetch, of a row or of all, may take as
+long as a statement of its own, as FETCH from a cursor in PostgreSQL.
 """
 
 import sys
@@ -18,6 +19,8 @@ from pykudu_sql.results.type_objects import SqlType
 from pykudu_sql.storage.errors import Error, InterfaceError, NotSupportedError
 from pykudu_sql.storage.fs.process import current_process
 
+# Makes what holds the session for each batch of one fetch, which begins when it is called.
+Fetching = Callable[[], Callable[[], AbstractContextManager[None]]]
 _HOLD_IT = "SET result_memory_bytes to more than it takes to have it held"
 
 
@@ -25,22 +28,22 @@ class StreamResult:
     """Rows of an engine's stream, a batch in memory at a time."""
 
     __slots__ = (
-        "__weakref__", "_batch", "_close", "_exported", "_failure", "_fetched", "_names",
-        "_position", "_process", "_read", "_rows", "_running", "_waiting", "schema", "types",
+        "__weakref__", "_batch", "_close", "_exported", "_failure", "_fetched", "_fetching",
+        "_names", "_position", "_process", "_read", "_rows", "_waiting", "schema", "types",
     )  # fmt: skip
 
     def __init__(
         self,
         stream: EngineStream,
         names: Sequence[str],
-        running: Callable[[], AbstractContextManager[None]],
+        fetching: Fetching,
     ) -> None:
         """Rows that have not been fetched.
 
         Args:
             stream: of the engine.
             names: of the columns.
-            running: the session, while it reads one more batch.
+            fetching: called when a fetch begins.
         """
         fields = zip(stream.schema, names, strict=True)
         self.schema = pa.schema([field.with_name(name) for field, name in fields])
@@ -49,7 +52,7 @@ class StreamResult:
         # Who fetches a few rows and goes away must not leave the query behind.
         self._close = weakref.finalize(self, stream.close)
         self._names = tuple(names)
-        self._running = running
+        self._fetching = fetching
         self.types = tuple(SqlType(name) for name in stream.types)
         self._batch: pa.RecordBatch | None = None
         self._rows: list[Row] = []  # of that batch
@@ -81,19 +84,22 @@ class StreamResult:
         """See Result; raises what the query raises."""
         self._check_not_exported()
         rows: list[Row] = []
+        running = None
         while len(rows) < count:
-            if self._fetched == len(self._rows) and not self._advance():
-                break
+            if self._fetched == len(self._rows):
+                running = running or self._fetching()
+                if not self._advance(running):
+                    break
             some = self._rows[self._fetched : self._fetched + count - len(rows)]
             self._fetched += len(some)
             rows += some
         self._position += len(rows)
         return rows
 
-    def _advance(self) -> bool:
+    def _advance(self, running: Callable[[], AbstractContextManager[None]]) -> bool:
         """Go on to the next batch; False at the end."""
         self._batch, self._rows, self._fetched = None, [], 0
-        batch = self._take()
+        batch = self._take(running)
         if batch is not None:
             try:
                 self._rows = python_rows(pa.Table.from_batches([batch]), self.types)
@@ -105,12 +111,15 @@ class StreamResult:
 
     def read_table(self) -> pa.Table:
         """See Result; raises what the query raises."""
-        return self.read_batches(sys.maxsize).read_all()
+        self._check_not_exported()
+        running = self._fetching()
+        batches = self._batches(sys.maxsize, lambda: running)
+        return pa.RecordBatchReader.from_batches(self.schema, batches).read_all()
 
     def read_batches(self, most: int) -> pa.RecordBatchReader:
         """See Result; its reader raises what the query raises."""
         self._check_not_exported()
-        return pa.RecordBatchReader.from_batches(self.schema, self._batches(most))
+        return pa.RecordBatchReader.from_batches(self.schema, self._batches(most, self._fetching))
 
     def export(self) -> pa.Table:
         """See Result; raises what the query raises."""
@@ -133,11 +142,11 @@ class StreamResult:
                 sqlstate="24000",
             )
 
-    def _batches(self, most: int) -> Iterator[pa.RecordBatch]:
+    def _batches(self, most: int, fetching: Fetching) -> Iterator[pa.RecordBatch]:
         """What has not been fetched, in batches of at most so many rows."""
         begun, fetched = self._batch, self._fetched
         self._batch, self._rows, self._fetched = None, [], 0
-        batch = self._take() if begun is None else begun.slice(fetched)
+        batch = self._take(fetching()) if begun is None else begun.slice(fetched)
         while batch is not None:
             named = pa.RecordBatch.from_arrays(batch.columns, schema=self.schema)
             for start in range(0, named.num_rows, most):
@@ -145,10 +154,12 @@ class StreamResult:
                 part = named.slice(start, most)
                 self._position += part.num_rows
                 yield part
-            batch = self._take()
+            batch = self._take(fetching())
 
-    def _take(self) -> pa.RecordBatch | None:
+    def _take(self, running: Callable[[], AbstractContextManager[None]]) -> pa.RecordBatch | None:
         """The next batch, with one more at hand unless it is the last; None at the end.
+
+        `running`: the session, while it reads one.
 
         Raises Error: the query failed, then and whenever its next rows are fetched.
         """
@@ -157,7 +168,7 @@ class StreamResult:
             raise self._failure
         if len(self._waiting) == 1 and self._read is not None:
             try:
-                with self._running():
+                with running():
                     following = self._read()
             except Exception as error:
                 self._fail(error)

@@ -63,7 +63,7 @@ def _computed_rows(
     if not stream.is_all:
         from pykudu_sql.results.stream_result import StreamResult
 
-        return Outcome(StreamResult(stream, query.names, state.running))
+        return Outcome(StreamResult(stream, query.names, state.fetching))
     table = pa.Table.from_batches(stream.batches, stream.schema)
     if query.is_cut_short(rows_at_hand(relations), table.num_rows):
         return _computed_rows(state, query.unlimited(), parameters, transaction)

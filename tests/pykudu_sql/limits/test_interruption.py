@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import count
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -15,7 +17,9 @@ import pyarrow as pa
 import pytest
 
 import pykudu_sql
+from pykudu_sql.dbapi.cursor import Cursor
 from pykudu_sql.engine import duckdb_engine
+from pykudu_sql.executor import session_state
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.reading.scans import StreamedScan
 from pykudu_sql.executor.writing import chunked_rows
@@ -33,6 +37,7 @@ ENDLESS = {
     "an update": "update t set a = (select count(*) from t x, t y, t z where x.a * y.a * z.a = 7)",
 }
 
+ENDLESS_ROWS = "select i from range(1000000000000) r(i)"
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
 MAINTENANCE = {
     "flush": (diskrowset_writer, "encode_column"),
@@ -309,6 +314,34 @@ def test_maintenance_that_is_asked_to_stop_does_so_and_can_be_done_again(
     connection.execute(sql)
     found = connection.execute("select count(*), sum(a) from t").fetchone()
     assert found == (20_001, 199_990_107)
+
+
+@pytest.mark.parametrize(
+    "fetch",
+    [Cursor.fetchall, Cursor.fetch_arrow_table, Cursor.fetch_dicts],
+    ids=lambda f: f.__name__,
+)
+def test_statement_timeout_stops_whoever_fetches_without_end(
+    fetch: Callable[[Cursor], object],
+) -> None:
+    with pykudu_sql.connect(":memory:", autocommit=True, result_memory_bytes=1) as opened:
+        cursor = opened.execute(ENDLESS_ROWS)
+        opened.execute("set statement_timeout = '300ms'")
+        with pytest.raises(QueryCancelledError, match="longer than statement_timeout, 300 ms"):
+            fetch(cursor)
+
+
+def test_each_fetch_may_take_as_long_as_a_statement(monkeypatch: pytest.MonkeyPatch) -> None:
+    minutes = count(step=25)
+    clock = SimpleNamespace(monotonic=lambda: 60.0 * next(minutes))
+    with pykudu_sql.connect(":memory:", autocommit=True, result_memory_bytes=1) as opened:
+        opened.execute("set statement_timeout = '1h'")
+        cursor = opened.execute(ENDLESS_ROWS)
+        monkeypatch.setattr(session_state, "time", clock)
+        for _ in range(4):
+            assert len(cursor.fetchmany(50_000)) == 50_000
+        with pytest.raises(QueryCancelledError, match="statement_timeout, 3600000 ms"):
+            cursor.fetchall()
 
 
 def test_work_for_an_earlier_statement_goes_on_when_a_later_one_is_stopped() -> None:
