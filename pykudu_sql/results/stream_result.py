@@ -19,8 +19,10 @@ from pykudu_sql.results.type_objects import SqlType
 from pykudu_sql.storage.errors import Error, InterfaceError, NotSupportedError
 from pykudu_sql.storage.fs.process import current_process
 
-# Makes what holds the session for each batch of one fetch, which begins when it is called.
-Fetching = Callable[[], Callable[[], AbstractContextManager[None]]]
+# Holds the session while one batch is read.
+Running = Callable[[], AbstractContextManager[None]]
+# Begins a fetch: what it returns holds the session for each of its batches.
+Fetching = Callable[[], Running]
 _HOLD_IT = "SET result_memory_bytes to more than it takes to have it held"
 
 
@@ -84,7 +86,7 @@ class StreamResult:
         """See Result; raises what the query raises."""
         self._check_not_exported()
         rows: list[Row] = []
-        running = None
+        running: Running | None = None
         while len(rows) < count:
             if self._fetched == len(self._rows):
                 running = running or self._fetching()
@@ -96,7 +98,7 @@ class StreamResult:
         self._position += len(rows)
         return rows
 
-    def _advance(self, running: Callable[[], AbstractContextManager[None]]) -> bool:
+    def _advance(self, running: Running) -> bool:
         """Go on to the next batch; False at the end."""
         self._batch, self._rows, self._fetched = None, [], 0
         batch = self._take(running)
@@ -156,7 +158,7 @@ class StreamResult:
                 yield part
             batch = self._take(fetching())
 
-    def _take(self, running: Callable[[], AbstractContextManager[None]]) -> pa.RecordBatch | None:
+    def _take(self, running: Running) -> pa.RecordBatch | None:
         """The next batch, with one more at hand unless it is the last; None at the end.
 
         `running`: the session, while it reads one.
