@@ -14,6 +14,7 @@ from pykudu_sql.planner.bind.binder import SCAN_PREFIX
 from pykudu_sql.planner.bind.moment import CURRENT_KINDS, fold_current
 from pykudu_sql.planner.checkpoint import checkpoint
 from pykudu_sql.planner.functions.exact_literals import is_written_long, type_literals
+from pykudu_sql.planner.functions.gathering_windows import bound_windows
 from pykudu_sql.planner.functions.rules import IS_RULED, apply_rules
 from pykudu_sql.planner.functions.session_functions import SESSION_KINDS
 from pykudu_sql.planner.plan.context import PlanContext
@@ -192,6 +193,8 @@ def _compare_exactly(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
 
 
 def _bound_comparisons(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
+    if query.nodes.has(exp.Window) and bound_windows(query.nodes.all(exp.Window)):
+        query = query.with_tree(query.tree)
     types = ExpressionTypes(context, _as_it_is)
     return query.with_tree(bound_exact(query.tree, query.nodes.nodes, types.rule_name))
 

@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 MAX_VALUE_BYTES = 64 * 1024 * 1024
+VECTOR_ROWS = 2048  # that the engine computes at once
 _LIMIT = f"{MAX_VALUE_BYTES >> 20} MiB"
 _MAX_STEPS = f"{MAX_VALUE_BYTES:,} steps"
 

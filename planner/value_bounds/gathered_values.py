@@ -18,6 +18,7 @@ from pykudu_sql.planner.vocabulary.function_table import SOURCE_NAME
 _GATHERING = (exp.GroupConcat, exp.ArrayAgg, exp.Anonymous)
 CHECKED = (*COMPARING, *_GATHERING)  # the nodes that may get checks here
 TOO_LARGE = "__too_large"
+GATHERED = "__gathered"  # called before a window gathers
 _AROUND = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Window)
 # By what an aggregate is to the parser: what measures it, and the name if it has none in the text.
 _MEASURES: Mapping[type[exp.Expr], tuple[str, str]] = MappingProxyType(
@@ -42,7 +43,7 @@ def bound_exact(tree: exp.Expr, nodes: Sequence[exp.Expr], type_name: TypeName) 
     for node in reversed([each for each in nodes if isinstance(each, CHECKED)]):
         checkpoint()
         bound_comparison(node, type_name)
-        if not _gathers(node):
+        if not gathers(node):
             continue
         whole: exp.Expr = node
         while isinstance(whole.parent, _AROUND) and whole.parent.this is whole:
@@ -54,19 +55,25 @@ def bound_exact(tree: exp.Expr, nodes: Sequence[exp.Expr], type_name: TypeName) 
     return tree
 
 
-def _gathers(node: exp.Expr) -> bool:
+def gathers(node: exp.Expr) -> bool:
+    """Whether an expression is an aggregate that gathers."""
     is_histogram = isinstance(node, exp.Anonymous) and node.name.lower() == "histogram"
     return is_histogram or isinstance(node, exp.ArrayAgg | exp.GroupConcat)
 
 
+def gathered_name(node: exp.Expr) -> str:
+    """The name by which a refusal knows an aggregate that gathers: as the statement has it."""
+    return node.meta.get(SOURCE_NAME) or _MEASURES[type(node)][1]
+
+
 def _checked(whole: exp.Expr, node: exp.Expr) -> exp.Expr:
     """An aggregate with the clauses behind it; the engine computes equal ones once."""
-    measure, name = _MEASURES[type(node)]
+    measure = _MEASURES[type(node)][0]
     size: exp.Expr = exp.Anonymous(this=measure, expressions=[whole.copy()])
     if not isinstance(node, exp.GroupConcat):
         size = size * exp.Literal.number(ELEMENT_BYTES)
     few = exp.LTE(this=size, expression=exp.Literal.number(MAX_VALUE_BYTES))
-    heading = exp.Literal.string(node.meta.get(SOURCE_NAME) or name)
+    heading = exp.Literal.string(gathered_name(node))
     condition = exp.Or(
         this=exp.Coalesce(this=few, expressions=[exp.true()]),
         expression=exp.Anonymous(

@@ -25,7 +25,7 @@ from pykudu_sql.planner.value_bounds.computed_once import (
     without_parts,
 )
 from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES
-from pykudu_sql.planner.value_bounds.gathered_values import TOO_LARGE
+from pykudu_sql.planner.value_bounds.gathered_values import GATHERED, TOO_LARGE
 from pykudu_sql.planner.value_bounds.list_maps import Element, element_of, growth_of
 from pykudu_sql.planner.value_bounds.text_casts import (
     CASTABLE,
@@ -61,7 +61,7 @@ _COMPUTING = (
     *COMPARING, *PARSING_KINDS, exp.DPipe, exp.Anonymous, exp.Array, exp.Transform,
 )  # fmt: skip
 _FORMATS = ("format", "printf")
-_CHECKS = {WITHIN, WITHIN_UNFOLDED, TOO_LARGE, SHALLOW, CASTABLE, TRY_CASTABLE}
+_CHECKS = {WITHIN, WITHIN_UNFOLDED, TOO_LARGE, GATHERED, SHALLOW, CASTABLE, TRY_CASTABLE}
 _UNFOLDED = "pykudu_unfolded"  # in the meta of a call that the engine must not work out beforehand
 _MAX_WIDTH = 1024 * 1024
 _SHALLOW_BYTES = 1_000

@@ -28,8 +28,9 @@ from pykudu_sql.engine.materialized_rows import materialized_rows
 from pykudu_sql.engine.operators import Operator, operators_of
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.engine.sized_stream import registered
-from pykudu_sql.engine.value_guard import BATCH_ROWS, are_large, with_batch_check
+from pykudu_sql.engine.value_guard import BATCH_ROWS, are_gathered, are_large, with_batch_check
 from pykudu_sql.engine.vector_batches import vector_bytes
+from pykudu_sql.planner.value_bounds.excess import VECTOR_ROWS
 from pykudu_sql.storage.common.progress import Counter
 from pykudu_sql.storage.common.types.type_names import shown_type
 from pykudu_sql.storage.errors import Error, InterfaceError
@@ -143,6 +144,8 @@ class DuckDBEngine:
     ) -> int:
         if are_large(sql, parameters):
             most = BATCH_ROWS
+        elif are_gathered(sql):
+            most = VECTOR_ROWS
         limit = self._duckdb.memory_limit
         return rows_of_batch(relation.types, relations, sql, parameters, limit, most)
 

@@ -127,6 +127,7 @@ _FEWER_DIGITS = (
     "the point, as CAST(x AS DECIMAL(38,20)), or to DOUBLE"
 )
 _ARGUMENT_CAST = re.compile(r"failed to cast value: (.+)", re.DOTALL)
+_TOO_MUCH_TEXT = "arrow appender: "
 _SEVERAL_ROWS = "more than one row returned by a subquery"
 
 
@@ -158,6 +159,12 @@ def translate(error: Exception) -> Error:
             )
         return InternalError(
             "the engine failed at this statement, which is a defect", hint="please report it"
+        )
+    if message.lower().startswith(_TOO_MUCH_TEXT):
+        return OperationalError(
+            "a batch of the result would have more than 2 GiB of texts",
+            hint="ask for fewer rows at once, or for shorter values",
+            sqlstate="53200",
         )
     if message.startswith(_SEVERAL_ROWS):
         return DataError("a subquery used as a value returned more than one row", sqlstate="21000")

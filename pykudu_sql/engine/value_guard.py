@@ -33,12 +33,15 @@ _ELEMENT_BYTES = 16
 _SIZED = frozenset({"varchar", "blob", "list", "struct", "map", "union", "array", "variant"})
 _LEAST_TOGETHER = 32 * 1024 * 1024
 _MOST_TOGETHER = 512 * 1024 * 1024
+_MOST_OF_WINDOWS = 1024 * 1024 * 1024  # a batch of Arrow has twice as much of texts at most
 _VECTORS = 6  # of large values that are in memory at once: results of calls, and copies for threads
 _VOLATILE = frozenset({"__handed_on", "__within_unfolded"})  # also of a constant
 _LIMIT = re.compile(r"(\w+) limit: (.*)")
 _TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _HINTS = {
     "rows": "compute it for fewer rows at once, or give connect(memory_limit=...) more",
+    "window": "gather by GROUP BY or in a subquery, over smaller partitions, or give "
+    "connect(memory_limit=...) more",
     "cast": "a text of more than 64 KiB is cast to no number and no time; TRY_CAST gives NULL",
     "depth": f"JSON is looked into down to {MAX_DEPTH} levels",
     **{bounded.value: bounded.remedy for bounded in Bounded},
@@ -54,11 +57,13 @@ def add_guards(connection: "DuckDBPyConnection", memory_limit: int) -> None:
 
     share = memory_limit // _VECTORS or _MOST_TOGETHER
     most = max(_LEAST_TOGETHER, min(share, _MOST_TOGETHER))
+    most_of_windows = max(_LEAST_TOGETHER, min(share, _MOST_OF_WINDOWS))
     for name, guard, arguments in (
         ("__within", _within(most), "DOUBLE VARCHAR INTEGER"),
         ("__within_unfolded", _within(most), "DOUBLE VARCHAR INTEGER"),
         ("__handed_on", _handed_on(most), "DOUBLE VARCHAR"),
         ("__too_large", _too_large, "DOUBLE VARCHAR"),
+        ("__gathered", _gathered(most_of_windows), "DOUBLE VARCHAR"),
         ("__shallow", _shallow, "VARCHAR VARCHAR"),
         ("__castable", _castable, "VARCHAR VARCHAR"),
         ("__try_castable", _try_castable, "VARCHAR VARCHAR"),
@@ -81,7 +86,7 @@ def limit_error(message: str) -> Error | None:
     if match is None or hint is None:
         return None
     kind, text = match.groups()
-    if kind == "rows":
+    if kind in ("rows", "window"):
         return OperationalError(text, hint=hint, sqlstate="53200")
     if kind == "cast":
         return InvalidValueError(text, hint=hint)
@@ -118,6 +123,23 @@ def _too_large(sizes: Any, names: Any) -> Any:
     raise ValueError(f"value limit: {Bounded.VALUE.excess(str(names[0]))}")
 
 
+def _gathered(most: int) -> Callable[[Any, Any], Any]:
+    """A check of what the rows of a vector get of a window: each a value of its own."""
+
+    def gathered(amounts: Any, names: Any) -> Any:
+        import pyarrow.compute as pc
+
+        largest = pc.max(amounts).as_py() or 0
+        if largest > most:
+            raise ValueError(
+                f"window limit: '{names[0]}' OVER would make {largest / (1 << 20):,.0f} MiB at "
+                f"once, more than {most >> 20} MiB"
+            )
+        return pc.is_valid(names)
+
+    return gathered
+
+
 def _handed_on(most_together: int) -> Callable[[Any, Any], Any]:
     """A check of rows as they are in a result: those of one batch are copied together."""
 
@@ -139,6 +161,11 @@ def are_large(sql: str, parameters: Sequence[Any]) -> bool:
     return "__WITHIN" in sql or any(
         isinstance(value, str | bytes) and len(value) > _LARGE_PARAMETER for value in parameters
     )
+
+
+def are_gathered(sql: str) -> bool:
+    """Whether a query may have values that windows gather, a vector of which is checked."""
+    return "__GATHERED" in sql
 
 
 def with_batch_check(sql: str, names: Sequence[str], types: Sequence[Any]) -> str:

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.planner.value_bounds.excess import VECTOR_ROWS
 from pykudu_sql.storage.common.row_allowance import rows_within
 
-_VECTOR_ROWS = 2048
 _NARROW = (pa.types.is_primitive, pa.types.is_decimal, pa.types.is_null)
 _LEAST_BYTES = 256 << 10
 _MOST_BYTES = 4 << 20
@@ -46,9 +46,9 @@ def batches_in_vectors(
         if _bytes_of(batch, wide) <= size or _largest_vector(batch, wide) <= size:
             yield batch
             continue
-        for first in range(0, batch.num_rows, _VECTOR_ROWS):
-            part = batch.slice(first, _VECTOR_ROWS)
-            rows = rows_within(size, _bytes_of(part, wide) / part.num_rows, _VECTOR_ROWS)
+        for first in range(0, batch.num_rows, VECTOR_ROWS):
+            part = batch.slice(first, VECTOR_ROWS)
+            rows = rows_within(size, _bytes_of(part, wide) / part.num_rows, VECTOR_ROWS)
             for begin in range(0, part.num_rows, rows):
                 yield part.slice(begin, rows)
 
@@ -71,7 +71,7 @@ def _largest_vector(batch: pa.RecordBatch, columns: Sequence[int]) -> float:
 
     Without a look at each vector: a large table has thousands, and most have small texts.
     """
-    edges = np.append(np.arange(0, batch.num_rows, _VECTOR_ROWS), batch.num_rows)
+    edges = np.append(np.arange(0, batch.num_rows, VECTOR_ROWS), batch.num_rows)
     total = np.zeros(len(edges) - 1)
     for place in columns:
         total += _bytes_between(batch.column(place), edges)

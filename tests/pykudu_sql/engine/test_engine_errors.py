@@ -3,6 +3,7 @@
 import pytest
 
 import pykudu_sql
+from pykudu_sql.engine.engine_errors import translate
 
 
 @pytest.mark.parametrize(
@@ -120,3 +121,13 @@ def test_what_is_wrong_with_a_value_is_said(query: str, sqlstate: str, message: 
     ):
         connection.execute(query).fetchall()
     assert caught.value.sqlstate == sqlstate
+
+
+def test_a_batch_of_too_many_texts_is_told_without_the_words_of_the_engine() -> None:
+    said = (
+        "Invalid Input Error: Arrow Appender: The maximum total string size for regular string "
+        "buffers is 2147483647 but the offset of 2147483800 exceeds this."
+    )
+    error = translate(RuntimeError(said))
+    assert error.sqlstate == "53200"
+    assert error.message == "a batch of the result would have more than 2 GiB of texts"
