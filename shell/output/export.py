@@ -10,9 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from pykudu_sql.shell.output.columnar.delimited import csv, tsv
-from pykudu_sql.shell.output.columnar.json_objects import json_array, jsonlines
-from pykudu_sql.shell.output.columnar.texts import ColumnBatches
 from pykudu_sql.shell.output.display import escape, pad, width
 from pykudu_sql.shell.output.markup import html, latex
 from pykudu_sql.shell.output.text_tables import box, psql
@@ -20,7 +17,6 @@ from pykudu_sql.shell.output.values import to_text
 
 Batches = Iterable[Sequence[Sequence[Any]]]
 Export = Callable[[Sequence[str], Batches, str], Iterator[str]]
-ColumnExport = Callable[[Sequence[str], ColumnBatches, str], Iterator[str]]
 
 # Everything that GitHub's Markdown reads within a line; `_` acts at the edges of a word alone.
 _MARKDOWN_SPECIAL = re.compile(r"[\\`*\[\]<>&~|]|(?<![^\W_])_|_(?![^\W_])")
@@ -53,12 +49,8 @@ def line(names: Sequence[str], batches: Batches, null: str) -> Iterator[str]:
         yield f"\n{lines}" if number else lines
 
 
-COLUMN_EXPORTS: Mapping[str, ColumnExport] = {
-    "csv": csv,
-    "json": json_array,
-    "jsonlines": jsonlines,
-    "tsv": tsv,
-}
+# Those of `columnar.exports`, which is loaded when one of them is written.
+COLUMN_FORMATS = frozenset({"csv", "json", "jsonlines", "tsv"})
 ROW_EXPORTS: Mapping[str, Export] = {
     "box": box,
     "html": html,

@@ -20,10 +20,8 @@ from pykudu_sql.shell.output.box import (
     is_too_wide,
     is_whole_within,
 )
-from pykudu_sql.shell.output.columnar.formula_guard import guard_batches, guard_names
-from pykudu_sql.shell.output.columnar.texts import Column, ColumnBatches
 from pykudu_sql.shell.output.export import (
-    COLUMN_EXPORTS,
+    COLUMN_FORMATS,
     HEADED_FORMATS,
     NULL_TEXTS,
     ROW_EXPORTS,
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pykudu_sql import Cursor
+    from pykudu_sql.shell.output.columnar.texts import Column, ColumnBatches
 
 _BATCH_ROWS = 10_000
 _KEPT_BYTES = 64 << 20
@@ -240,14 +239,14 @@ def _export(
             rows += len(batch)
             yield batch
 
-    def column_batches() -> Iterator[Sequence[Column]]:
+    def column_batches() -> "Iterator[Sequence[Column]]":
         nonlocal rows
         for batch in cursor.fetch_record_batch(_BATCH_ROWS):
             checkpoint()
             rows += batch.num_rows
             yield batch.columns
 
-    if settings.format not in COLUMN_EXPORTS:
+    if settings.format not in COLUMN_FORMATS:
         chunks = _row_chunks(names, row_batches(), settings)
     elif any(name in _PYTHON_ALONE for name in types):
         chunks = _column_chunks(names, map(_transposed, row_batches()), settings)
@@ -264,7 +263,7 @@ def held_as(kept: HeldResult, settings: Settings) -> str:
     if settings.format == "table":
         lines, _ = draw(preview, _look(settings), Screen())
         return "".join(f"{text_of(line)}\n" for line in lines)
-    if settings.format in COLUMN_EXPORTS:
+    if settings.format in COLUMN_FORMATS:
         columns = _transposed(preview.rows)
         return "".join(_column_chunks(kept.names, iter([columns] if columns else []), settings))
     return "".join(_row_chunks(kept.names, iter([preview.rows]), settings))
@@ -275,10 +274,14 @@ def _transposed(rows: Sequence[Row]) -> list[Sequence[Any]]:
 
 
 def _column_chunks(
-    names: Sequence[str], batches: ColumnBatches, settings: Settings
+    names: Sequence[str], batches: "ColumnBatches", settings: Settings
 ) -> Iterator[str]:
-    """Columns in a format of `COLUMN_EXPORTS`, in pieces of text."""
+    """Columns in a format of `COLUMN_FORMATS`, in pieces of text."""
+    from pykudu_sql.shell.output.columnar.exports import COLUMN_EXPORTS
+
     if settings.guard_formulas and settings.format in SPREADSHEET_FORMATS:
+        from pykudu_sql.shell.output.columnar.formula_guard import guard_batches, guard_names
+
         names, batches = guard_names(names), guard_batches(batches)
     chunks = COLUMN_EXPORTS[settings.format](names, batches, _null_text(settings))
     if not settings.headers and settings.format in HEADED_FORMATS:

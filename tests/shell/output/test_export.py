@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.shell.output.export import COLUMN_EXPORTS, ROW_EXPORTS
+from pykudu_sql.shell.output.columnar.exports import COLUMN_EXPORTS
+from pykudu_sql.shell.output.export import COLUMN_FORMATS, ROW_EXPORTS
 
 ROWS = [(1, "plain", None), (2, 'quote " comma, line\nend', Decimal("1.50")), (3, "", None)]
 
@@ -70,6 +71,10 @@ def test_line_gives_each_value_a_line() -> None:
     assert export("line", ["id", "name"], rows, null="NULL") == (
         "  id = 1\nname = x\\x1b\n\n  id = 2\nname = NULL\n"
     )
+
+
+def test_the_formats_of_columns_are_those_that_have_a_writer() -> None:
+    assert sorted(COLUMN_EXPORTS) == sorted(COLUMN_FORMATS)
 
 
 # Their columns are as wide as the widest value of all rows.

@@ -44,3 +44,18 @@ def test_a_streamed_result_shows_its_ends() -> None:
     values = [line.strip("│ ") for line in text.splitlines() if line.startswith("│")]
     assert values == ["n", "BIGINT", "0", "1", "·", "199998", "199999"]
     assert summary == "200,000 rows (4 shown)"
+
+
+@pytest.mark.parametrize("result_memory", [0, 1 << 30])
+def test_types_that_arrow_holds_as_something_else_are_written_as_what_they_are(
+    result_memory: int,
+) -> None:
+    shown = io.StringIO()
+    most = (1 << 128) - 1
+    with pykudu_sql.connect(autocommit=True, result_memory_bytes=result_memory) as connection:
+        cursor = connection.execute(
+            f"select cast('{most}' as uhugeint) u, interval '1' day - interval '1' second i, ',' t"
+        )
+        result = print_result(cursor, Output(shown), Settings(format="csv"), lambda: None)
+    assert shown.getvalue() == f'u,i,t\n{most},23:59:59,","\n'
+    assert result.summary == "1 row"

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pykudu_sql import DataError
+from pykudu_sql.shell.output.columnar.exports import COLUMN_EXPORTS
 from pykudu_sql.shell.output.columnar.formula_guard import guard_batches
-from pykudu_sql.shell.output.export import COLUMN_EXPORTS
 from pykudu_sql.shell.output.values import to_json, to_text
 
 _SPECIAL = re.compile(r'[",\r\n]|^\s|\s$|^$')
