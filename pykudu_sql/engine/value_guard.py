@@ -7,7 +7,7 @@ function has begun.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.planner.parse.lexer import quote_name
@@ -176,16 +176,23 @@ def with_batch_check(sql: str, names: Sequence[str], types: Sequence[Any]) -> st
     sizes = {i: _size(f"c{i}", kind) for i, kind in enumerate(types) if kind.id in _SIZED}
     if not sizes:
         return sql
-    total = " + ".join(f"coalesce({size}, 0)" for size in sizes.values())
-    checked = f"({total}) <= {_SMALL_ROW} OR __handed_on(CAST({total} AS DOUBLE), 'result')"
     first = min(sizes)
+    value = f"CASE WHEN {_check_batch(sizes.values())} THEN c{first} END"
+    # The text of a list, which measures it, is made only of lists whose lengths are no excess.
+    lengths = [f"len(c{i}) * {_ELEMENT_BYTES}" for i in sizes if types[i].id == "list"]
+    if lengths:
+        value = f"CASE WHEN {_check_batch(lengths)} THEN {value} END"
     columns_sql = ", ".join(
-        (f"CASE WHEN {checked} THEN c{i} END" if i == first else f"c{i}")
-        + f" AS {quote_name(name)}"
-        for i, name in enumerate(names)
+        f"{value if i == first else f'c{i}'} AS {quote_name(name)}" for i, name in enumerate(names)
     )
     columns = ", ".join(f"c{i}" for i in range(len(names)))
     return f"SELECT {columns_sql} FROM ({sql}) AS q({columns})"
+
+
+def _check_batch(sizes: Iterable[str]) -> str:
+    """SQL of a condition that raises where the rows of a batch have too much together."""
+    total = " + ".join(f"coalesce({size}, 0)" for size in sizes)
+    return f"({total}) <= {_SMALL_ROW} OR __handed_on(CAST({total} AS DOUBLE), 'result')"
 
 
 def _size(column: str, kind: Any) -> str:

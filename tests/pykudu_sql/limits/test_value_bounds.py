@@ -376,6 +376,30 @@ def test_a_batch_of_a_result_has_no_more_than_its_share_of_memory(query: str) ->
     assert caught.value.sqlstate == "53200"
 
 
+LISTS = textwrap.dedent(
+    """
+    from pathlib import Path
+    import pykudu_sql
+    connection = pykudu_sql.connect(":memory:", memory_limit="200MB")
+    query = "SELECT string_split(repeat('a,', 100000), ',') FROM range(2000)"
+    try:
+        connection.execute(query).fetchone()
+    except pykudu_sql.OperationalError as error:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        peak = next(line for line in lines if line.startswith("VmHWM"))
+        print(error.sqlstate, int(peak.split()[1]) >> 10)
+    """
+)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc: the peak of memory is read there")
+def test_lists_of_a_result_are_counted_before_texts_are_made_to_measure_them() -> None:
+    child = [sys.executable, "-c", LISTS]
+    sqlstate, mebibytes = subprocess.run(child, capture_output=True, check=True).stdout.split()
+    assert sqlstate == b"53200"
+    assert int(mebibytes) < 600
+
+
 def test_calls_that_are_checked_in_one_statement_count_together() -> None:
     with pykudu_sql.connect(":memory:", memory_limit="200MB") as connection:
         few = "length(repeat('a', 30000000))"
