@@ -1,6 +1,7 @@
 """Parameters in places where the plan depends on their values: each run is planned with its own."""
 
 import datetime as dt
+import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -121,9 +122,9 @@ def test_a_list_elsewhere_is_an_array(connection: Connection) -> None:
 
 
 def test_moments_may_be_parameters(connection: Connection) -> None:
-    before = dt.datetime.now(dt.UTC)
+    before = dt.datetime.fromtimestamp(time.time_ns() / 1e9, dt.UTC)
     connection.execute("DELETE FROM t WHERE k = 1")
-    after = dt.datetime.now(dt.UTC)
+    after = dt.datetime.fromtimestamp(time.time_ns() / 1e9, dt.UTC)
     count = "SELECT count(*) FROM t FOR SYSTEM_TIME AS OF ?"
     assert connection.execute(count, (before,)).fetchall() == [(3,)]
     assert connection.execute(count, (after,)).fetchall() == [(2,)]
