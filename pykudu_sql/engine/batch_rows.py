@@ -52,9 +52,5 @@ def _row_bytes(relation: Relation) -> float:
 
 def _longest(sql: str, parameters: Sequence[Any]) -> int:
     """Characters of the longest text of a query."""
-    parameter_bytes = max((len(p) for p in parameters if isinstance(p, str | bytes)), default=0)
-    return (
-        parameter_bytes
-        if len(sql) < _LONG_QUERY
-        else max(parameter_bytes, *map(len, sql.split("'")))
-    )
+    longest = max((len(p) for p in parameters if isinstance(p, str | bytes)), default=0)
+    return longest if len(sql) < _LONG_QUERY else max(longest, *map(len, sql.split("'")))

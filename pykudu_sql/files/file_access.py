@@ -124,8 +124,8 @@ class FileAccess:
         permitted = self.permitted if isinstance(self.permitted, str) else None
         if is_folder and permitted is not None and os.path.realpath(permitted) == path:
             raise FileAccessError(f"'{name:.200}' is the folder that this connection may use")
-        if self.database is not None and _is_within(os.path.realpath(self.database), path):
-            raise FileAccessError(f"'{name:.200}' is a folder that the database lies in")
+        if self.database is not None:
+            check_not_around(self.database, path, name[:200])
         return path
 
     def _check_permitted(self) -> None:
@@ -149,12 +149,30 @@ class FileAccess:
                 f"'{name:.200}' is outside the folder that this connection may use",
                 hint="it is the one that the program gave to connect(path, files=...)",
             )
-        if self.database is not None and _is_within(real, self.database):
-            raise FileAccessError(
-                f"'{name:.200}' is a place within the database itself",
-                hint="put files outside of the database's directory",
-            )
+        if self.database is not None:
+            check_not_within(self.database, real, name[:200])
         return real
+
+
+def check_not_within(database: str, path: str, name: str) -> None:
+    """See that a path is no part of a database.
+
+    `path`: resolved; `name`: of it in messages. Raises FileAccessError: it is.
+    """
+    if _is_within(path, database):
+        raise FileAccessError(
+            f"'{name}' is a place within the database itself",
+            hint="put files outside of the database's directory",
+        )
+
+
+def check_not_around(database: str, path: str, name: str) -> None:
+    """See that a database does not lie within a folder.
+
+    `path`: resolved; `name`: of it in messages. Raises FileAccessError: it does.
+    """
+    if _is_within(os.path.realpath(database), path):
+        raise FileAccessError(f"'{name}' is a folder that the database lies in")
 
 
 def _is_within(path: str, folder: str) -> bool:

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pykudu_sql.files.atomic_output import atomic_replacement
+from pykudu_sql.files.file_access import check_not_around, check_not_within
 from pykudu_sql.files.formats import FORMATS
 from pykudu_sql.storage.errors import FileAccessError, InvalidValueError, OperationalError
-
-_OF_A_DATABASE = "CURRENT"
+from pykudu_sql.storage.fs.layout import current_path
 
 
 def check_target(database: str, target: Path, file_format: str, overwrite: bool) -> None:
@@ -41,7 +41,7 @@ def check_target(database: str, target: Path, file_format: str, overwrite: bool)
         raise OperationalError(
             f"'{target}' exists already", hint="say --overwrite to replace it", sqlstate="58P02"
         )
-    if (target / _OF_A_DATABASE).exists():
+    if os.path.exists(current_path(str(target))):
         raise FileAccessError(
             f"'{target}' is a database, which no files replace", hint="give another folder"
         )
@@ -52,14 +52,9 @@ def check_apart(database: str, target: Path) -> None:
 
     Raises FileAccessError: it is, or has.
     """
-    root, place = os.path.realpath(database), os.path.realpath(target)
-    if os.path.commonpath((root, place)) == root:
-        raise FileAccessError(
-            f"'{target}' is a place within the database itself",
-            hint="put files outside of the database's directory",
-        )
-    if os.path.commonpath((root, place)) == place:
-        raise FileAccessError(f"'{target}' is a folder that the database lies in")
+    place = os.path.realpath(target)
+    check_not_within(database, place, str(target))
+    check_not_around(database, place, str(target))
 
 
 def check_file(database: str, target: Path) -> None:

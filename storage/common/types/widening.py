@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.storage.common.types.arrays import pack_validity, validity
 from pykudu_sql.storage.common.types.types import DataType, Kind
 
 _WIDE_BYTES = 16
@@ -78,7 +79,7 @@ def in_type(values: pa.Array, arrow_type: pa.DataType) -> pa.Array:
         return values.view(arrow_type)
     numbers = _numbers(values, arrow_type.bit_width // 8)
     data = pa.py_buffer(np.ascontiguousarray(numbers))
-    return pa.Array.from_buffers(arrow_type, len(values), [_validity(values), data])
+    return pa.Array.from_buffers(arrow_type, len(values), [pack_validity(validity(values)), data])
 
 
 def in_one_type(arrays: Sequence[pa.Array]) -> Sequence[pa.Array]:
@@ -111,10 +112,3 @@ def _numbers(values: pa.Array, width: int) -> npt.NDArray[Any]:
         return np.column_stack((low, low >> 63))
     with np.errstate(over="ignore", invalid="ignore"):
         return stored.astype(f"<{letter}{width}")
-
-
-def _validity(values: pa.Array) -> pa.Buffer | None:
-    if not values.null_count:
-        return None
-    valid = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), np.bool_)
-    return pa.py_buffer(np.packbits(valid, bitorder="little"))
