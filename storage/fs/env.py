@@ -167,6 +167,12 @@ class Env(Protocol):
         Raises LockedError: another process, or another opening in this one, holds it.
         """
 
+    def lock_existing(self, path: str) -> FileLock:
+        """Take the lock of a file that is there, without waiting; none is made.
+
+        Raises LockedError: as `lock`; DiskError: no file has that name.
+        """
+
     def guard(self, lock: FileLock) -> None:
         """Refuse, while a lock is held, all that names a path once its directory is replaced.
 

@@ -136,11 +136,18 @@ def oldest_lease(env: Env, root: str) -> Position | None:
 
 
 def _position_of(env: Env, path: str) -> Position | None:
-    """What a lease depends on; one that nobody holds is removed."""
+    """What a lease depends on; one that nobody holds is removed.
+
+    A lease that its holder gave back since it was listed stays away: locking does not make it anew.
+    """
     try:
-        lock = env.lock(path)
+        lock = env.lock_existing(path)
     except LockedError:
         return _read_position(env, path)
+    except DiskError:
+        if env.exists(path):
+            raise
+        return None
     try:
         env.unlink(path, point="lease.remove_dead")
     except DiskError:

@@ -140,6 +140,10 @@ class LocalEnv:
         with self._reaching("lock", path):
             return take_lock(path, lambda: _open_file(path, os.O_RDWR | os.O_CREAT))
 
+    def lock_existing(self, path: str) -> FileLock:
+        with self._reaching("lock", path):
+            return take_lock(path, lambda: _open_file(path, os.O_RDWR))
+
     def guard(self, lock: FileLock) -> None:
         """Refuse all that names a path once the lock's directory is replaced."""
         self._guard = lock

@@ -131,12 +131,25 @@ class MemoryEnv:
         with self._mutex:
             directory, name = self._place("lock", path)
             resolved = self.resolve(path)
-            if resolved in self._locks:
-                raise locked_error(path, "this process")
             if resolved not in self._files:
                 directory.add(name)
                 self._files[resolved] = _Content()
-            self._locks[resolved] = False
+            return self._take(path, resolved)
+
+    def lock_existing(self, path: str) -> FileLock:
+        """Take the lock of a file that is there."""
+        with self._mutex:
+            self._place("lock", path)
+            resolved = self.resolve(path)
+            if resolved not in self._files:
+                raise _refusal("lock", path, errno.ENOENT)
+            return self._take(path, resolved)
+
+    def _take(self, path: str, resolved: str) -> FileLock:
+        """The lock of a file; the caller holds the mutex."""
+        if resolved in self._locks:
+            raise locked_error(path, "this process")
+        self._locks[resolved] = False
         return _MemoryFileLock(self, resolved)
 
     def guard(self, lock: FileLock) -> None:

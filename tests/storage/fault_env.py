@@ -170,6 +170,10 @@ class FaultEnv:
         """As the wrapped environment."""
         return self._inner.lock(path)
 
+    def lock_existing(self, path: str) -> FileLock:
+        """As the wrapped environment."""
+        return self._inner.lock_existing(path)
+
     def guard(self, lock: FileLock) -> None:
         """As the wrapped environment."""
         self._inner.guard(lock)

@@ -178,6 +178,18 @@ def test_a_lock_is_exclusive_until_released(env: Env, root: str) -> None:
     env.lock(f"{root}/LOCK").release()
 
 
+def test_only_a_file_that_is_there_has_a_lock_that_is_taken_as_existing(
+    env: Env, root: str
+) -> None:
+    path = f"{root}/LOCK"
+    with pytest.raises(DiskError, match="LOCK"):
+        env.lock_existing(path)
+    assert not env.exists(path)
+    env.lock(path).release()
+    with env.lock_existing(path), pytest.raises(LockedError):
+        env.lock_existing(path)
+
+
 @given(
     st.lists(
         st.one_of(

@@ -15,10 +15,21 @@ from pykudu_sql.storage.fs.local_env import LocalEnv
 class _GivenBackMeanwhile(LocalEnv):
     """A disk on which a lease is gone as soon as it is locked."""
 
-    def lock(self, path: str) -> FileLock:
-        taken = super().lock(path)
+    def lock_existing(self, path: str) -> FileLock:
+        lock = super().lock_existing(path)
         os.unlink(path)
-        return taken
+        return lock
+
+
+class _GivenBackSinceListed(LocalEnv):
+    """A disk on which a lease is gone once it is to be locked; it shows what locking leaves."""
+
+    def lock_existing(self, path: str) -> FileLock:
+        os.unlink(path)
+        try:
+            return super().lock_existing(path)
+        finally:
+            assert not os.path.lexists(path)
 
 
 class _Refusing(LocalEnv):
@@ -46,6 +57,12 @@ def dead_lease(root: Path) -> Path:
 def test_a_lease_that_is_given_back_while_it_is_looked_at_is_none(tmp_path: Path) -> None:
     dead_lease(tmp_path)
     assert oldest_lease(_GivenBackMeanwhile(), str(tmp_path)) is None
+
+
+def test_a_lease_that_is_given_back_once_listed_is_not_made_anew(tmp_path: Path) -> None:
+    dead_lease(tmp_path)
+    assert oldest_lease(_GivenBackSinceListed(), str(tmp_path)) is None
+    assert os.listdir(tmp_path / "leases") == []
 
 
 def test_a_dead_lease_is_removed(tmp_path: Path) -> None:
