@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 MOST_CHARACTERS: Final = 4096
+_MOST_SHORT_ROWS: Final = 4
 _VALUE: Final = re.compile(
     r"""
     (?=['eExXbB\d.?:$]) (?: (?:\b[eExXbB])?'(?:[^']|'')*(?:'|$)
@@ -25,8 +26,11 @@ _PIECE: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-# Where a text has none of these, its spaces and names stay as they are.
-_NOT_PLAIN: Final = re.compile(r"""[^\S ]|\s\s|--|/\*|["`]""")
+# Where a text has one of these, what looks like a value may be part of a name or comment.
+_QUOTES: Final = ('"', "`", "--", "/*")
+_CELL: Final = r"\s*(?:'[^']*'|[\d.]+|\?)\s*"
+_PLAIN_ROW: Final = rf"\s*,\s*\({_CELL}(?:,{_CELL})*\)"
+_MORE_ROWS: Final = re.compile(rf"(?<=\))(?:{_PLAIN_ROW}){{2}}(?P<rest>(?:{_PLAIN_ROW})+)")
 _LIST: Final = re.compile(r"\?(?:\s?,\s?\?)+")
 _ROWS: Final = re.compile(r"(\(\s?\?(?:, \.\.)?\s?\))(?:\s?,\s?\(\s?\?(?:, \.\.)?\s?\))+")
 
@@ -40,7 +44,22 @@ def normalised(text: str, *, double_quoted_strings: bool) -> str:
         is_value = piece["name"] is None or (double_quoted_strings and piece["name"][0] == '"')
         return "?" if is_value else piece[0]
 
-    short = text[:MOST_CHARACTERS]
-    replaced = _PIECE.sub(put, short) if _NOT_PLAIN.search(short) else _VALUE.sub("?", short)
-    short = replaced.strip(" ;")
-    return _ROWS.sub(r"\1, ..", _LIST.sub("?, ..", short))
+    short = text[:MOST_CHARACTERS].strip(" ;")
+    is_quoted = any(quote in short for quote in _QUOTES)
+    if not is_quoted and short.count("(") > _MOST_SHORT_ROWS:
+        short = _with_few_rows(short)
+    if is_quoted or short != " ".join(short.split()):
+        short = _PIECE.sub(put, short).strip(" ;")
+    else:
+        short = _VALUE.sub("?", short)
+    if short.count("?") > 1:
+        short = _LIST.sub("?, ..", short)
+    return _ROWS.sub(r"\1, ..", short) if short.count("(") > 1 else short
+
+
+def _with_few_rows(text: str) -> str:
+    """A text without rows that would become `, ..` as those before them do: they may be many."""
+    match = _MORE_ROWS.search(text)
+    if match is None or text.count("'", 0, match.start()) % 2:
+        return text  # the second: what looks like rows stands in a string
+    return text[: match.start("rest")] + text[match.end("rest") :]

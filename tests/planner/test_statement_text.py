@@ -34,3 +34,15 @@ def test_double_quoted_strings_are_values_where_they_are_strings() -> None:
 def test_a_long_text_is_cut_and_shows_no_value() -> None:
     text = "SELECT '" + "secret" * MOST_CHARACTERS + "'"
     assert normalised(text, double_quoted_strings=False) == "SELECT ?"
+
+
+@pytest.mark.parametrize("row", ["(1, 'x')", "(2 , 'y z')", "(?, .5)", "('), (1, ', 2)"])
+def test_many_rows_are_as_two(row: str) -> None:
+    for between in (",", ", ", "\n , "):
+        text = "INSERT INTO t VALUES " + between.join([row] * 90)
+        assert normalised(text, double_quoted_strings=False) == "INSERT INTO t VALUES (?, ..), .."
+
+
+def test_rows_inside_a_string_are_one_value() -> None:
+    text = "SELECT '), (1), (2), (3), (4), (5)', a"
+    assert normalised(text, double_quoted_strings=False) == "SELECT ?, a"
