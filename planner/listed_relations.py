@@ -42,7 +42,7 @@ def with_listed_relations(text: str, context: PlanContext) -> tuple[str, PlanCon
     listed: dict[str, ViewInfo] = {}
     while (listing := _last_listing(text)) is not None:
         start, end = listing
-        _check_kept(text, start)
+        _check_not_stored(text, start)
         within = replace(context, listed=listed)
         rows = context.list_rows(plan_statement(SourceText(text[: end - 1], start + 1), within))
         if len(listed) == MAX_LISTINGS:
@@ -53,7 +53,7 @@ def with_listed_relations(text: str, context: PlanContext) -> tuple[str, PlanCon
     return text, replace(context, listed=listed) if listed else context
 
 
-def _check_kept(text: str, start: int) -> None:
+def _check_not_stored(text: str, start: int) -> None:
     tokens = TokenStream(text)
     if any(tokens.at(*words) for words in _KEEPS_TEXT):
         raise NotSupportedError(

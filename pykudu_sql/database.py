@@ -247,8 +247,8 @@ def _check_path(env: Env, path: str) -> None:
 
 
 def _check_same(database: Database, settings: DatabaseSettings) -> None:
-    present, wanted = _values(database.settings), _values(settings)
-    for name, value in wanted.items():
+    present, requested = _values(database.settings), _values(settings)
+    for name, value in requested.items():
         if present[name] != value:
             raise ProgrammingError(
                 f"'{database.path}' is open in this process with {name} = {present[name]!r}, "

@@ -96,7 +96,7 @@ class PlanCache:
 
     def counted(self) -> Counted:
         """What the plans have counted so far."""
-        return [(kept.text, kept.counts) for kept in list(self._plans.values())]
+        return [(prepared.text, prepared.counts) for prepared in list(self._plans.values())]
 
     def note(self, prepared: PreparedStatement, seconds: float, rows: int) -> None:
         """Count a run of a plan. `rows`: -1 where that has no meaning."""

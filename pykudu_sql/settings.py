@@ -286,10 +286,10 @@ def _within_limit(values: Mapping[str, Any]) -> DatabaseSettings:
 
 def session_defaults(database: DatabaseSettings) -> SessionSettings:
     """The settings that a session begins with; what holds rows has its share of statements'."""
-    held = database.shares.statements
+    share = database.shares.statements
     return SessionSettings(
-        scan_memory_bytes=min(_MOST_SCANNED, held // 4),
-        result_memory_bytes=min(_MOST_IN_RESULT, held // 8),
+        scan_memory_bytes=min(_MOST_SCANNED, share // 4),
+        result_memory_bytes=min(_MOST_IN_RESULT, share // 8),
     )
 
 

@@ -58,7 +58,7 @@ class StatementPlanner:
         used = bound_parameters.used if bound_parameters is not None else set()
         keys = (*statement_plan.parameters, *used)
         arity = -1 if any(isinstance(key, str) for key in keys) else len(set(keys))
-        is_kept = statement_plan.cacheable and not used and len(sql) <= MAX_CACHED_TEXT
+        is_cacheable = statement_plan.cacheable and not used and len(sql) <= MAX_CACHED_TEXT
         prepared = PreparedStatement(
             statement_plan,
             prepare(self._state, statement_plan),
@@ -66,9 +66,9 @@ class StatementPlanner:
             catalog,
             self._state.settings,
             self.text_of(sql),
-            RunCounts(watch=0.0 if is_kept else -1.0),
+            RunCounts(watch=0.0 if is_cacheable else -1.0),
         )
-        return prepared, is_kept
+        return prepared, is_cacheable
 
     def text_of(self, sql: str) -> str:
         """The text of a statement without its values."""

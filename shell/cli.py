@@ -124,8 +124,8 @@ def print_help(arguments: Sequence[str]) -> int:
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """The options; leaves with exit code 2 when they are wrong."""
     parser = build_parser()
-    given = [*environment_arguments(parser, os.environ), *arguments]
-    options, beyond = parser.parse_known_args(given)
+    all_arguments = [*environment_arguments(parser, os.environ), *arguments]
+    options, beyond = parser.parse_known_args(all_arguments)
     text = "unrecognized arguments: " + " ".join(beyond)
     if beyond and beyond[0].startswith("-"):
         parser.error(text)
@@ -230,10 +230,10 @@ def _run_command(session: "ShellSession", text: str) -> None:
     registry.run(session, text)
 
 
-def _variables(given: Sequence[str]) -> dict[str, Value]:
+def _variables(assignments: Sequence[str]) -> dict[str, Value]:
     """Values for `:name` from the command line."""
     variables = {}
-    for text in given:
+    for text in assignments:
         pair = assignment(text)
         if pair is None:
             raise UsageError(f"--param {text!r}: a name, '=' and a value are expected: a=1")

@@ -10,7 +10,7 @@ import pykudu_sql
 from pykudu_sql.settings import SETTINGS
 from pykudu_sql.shell.commands.registry import COMMANDS
 from pykudu_sql.shell.editing.command_arguments import Suggest
-from pykudu_sql.shell.editing.completion import Completion as Wanted
+from pykudu_sql.shell.editing.completion import Completion as CompletionContext
 from pykudu_sql.shell.editing.completion import complete
 from pykudu_sql.shell.editing.join_conditions import join_conditions
 from pykudu_sql.shell.editing.open_call import open_call
@@ -33,8 +33,8 @@ class ShellCompleter(Completer):
     def __init__(self, session: "ShellSession") -> None:
         self._session = session
         self._paths = PathCompleter(expanduser=True)
-        self._known_functions: tuple[str, ...] = ()
-        self._known_signatures: Mapping[str, tuple[str, ...]] | None = None
+        self._cached_functions: tuple[str, ...] = ()
+        self._cached_signatures: Mapping[str, tuple[str, ...]] | None = None
 
     def get_completions(
         self, document: Document, complete_event: CompleteEvent
@@ -71,7 +71,7 @@ class ShellCompleter(Completer):
                 name, -len(completion.prefix), display=escape(name), display_meta=kind.value
             )
 
-    def _names(self, kind: Suggest, completion: Wanted) -> Iterator[str]:
+    def _names(self, kind: Suggest, completion: CompletionContext) -> Iterator[str]:
         lower = completion.prefix.isalpha() and completion.prefix.islower()
         fold: Callable[[str], str] = str.lower if lower else str
         match kind:
@@ -135,18 +135,18 @@ class ShellCompleter(Completer):
 
     def _functions(self) -> Sequence[str]:
         """All that may be called; asked for once, and less than all while that is impossible."""
-        if not self._known_functions:
+        if not self._cached_functions:
             try:
                 rows = self._session.connection.execute("SHOW FUNCTIONS").fetchall()
             except pykudu_sql.Error:
                 return sorted(FUNCTIONS)
             names = [name for (name,) in rows]
             # Those that people use most come first.
-            self._known_functions = (
+            self._cached_functions = (
                 *(n for n in names if n in FUNCTIONS),
                 *(n for n in names if n not in FUNCTIONS),
             )
-        return self._known_functions
+        return self._cached_functions
 
     def _joins(self, joined: Sequence[tuple[str, str]]) -> Iterator[str]:
         columns: dict[str, list[str]] = {}
@@ -165,12 +165,12 @@ class ShellCompleter(Completer):
         call = open_call(document.text, document.cursor_position)
         if call is None:
             return ()
-        if self._known_signatures is None:
+        if self._cached_signatures is None:
             try:
-                self._known_signatures = self._session.connection.list_signatures()
+                self._cached_signatures = self._session.connection.list_signatures()
             except pykudu_sql.Error:
                 return ()
-        return tuple(f"{call.name}({form})" for form in self._known_signatures.get(call.name, ()))
+        return tuple(f"{call.name}({form})" for form in self._cached_signatures.get(call.name, ()))
 
     def _columns(self, tables: Iterable[str]) -> Iterator[str]:
         for table in tables:

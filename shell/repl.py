@@ -110,7 +110,7 @@ class Repl:
                 return 0
 
     def _run(self, text: str) -> None:
-        if not self._is_meant(text):
+        if not self._is_confirmed(text):
             print_error("Nothing was run.")
             return
         self._run_script(text)
@@ -129,7 +129,7 @@ class Repl:
             if interrupt.__cause__ is not None:
                 print_error("Cancelled.")
 
-    def _is_meant(self, text: str) -> bool:
+    def _is_confirmed(self, text: str) -> bool:
         """Ask about each statement that takes much away, before the first one runs."""
         connection = self._session.connection
         if not self._session.settings.guard or self._session.read_only:

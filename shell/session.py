@@ -20,12 +20,12 @@ from pykudu_sql.shell.editing.explain_json import as_json
 from pykudu_sql.shell.editing.script import CommandPart, parts
 from pykudu_sql.shell.output.pager import pager_command
 from pykudu_sql.shell.output.printer import (
-    HeldResult,
+    LastResult,
     Printed,
-    held_as,
-    print_held,
+    format_last,
     print_plan,
     print_result,
+    reprint,
 )
 from pykudu_sql.shell.output.terminal import Output, print_error
 from pykudu_sql.shell.parameters import Parameters, Value, bound
@@ -196,13 +196,13 @@ class ShellSession:
         return progress_line(self.connection.progress(), seconds, columns)
 
     @contextmanager
-    def paged(self, wanted: Sequence[str] = PAGERS_OF_TEXT) -> Iterator[None]:
+    def paged(self, pagers: Sequence[str] = PAGERS_OF_TEXT) -> Iterator[None]:
         """A block whose text goes through the pager if it does not fit the screen.
 
-        `wanted`: the choices of the setting `pager` for which it does.
+        `pagers`: the choices of the setting `pager` for which it does.
         """
         command = None
-        if self.is_interactive and self.settings.pager in wanted:
+        if self.is_interactive and self.settings.pager in pagers:
             pager_setting = self.settings.pager_command
             command = pager_command(pager_setting, os.environ, safe=self.safe)
         if command is None:
@@ -281,7 +281,7 @@ class ShellSession:
 
     def _printed_result(self, sql: str, values: Sequence[Value] | None) -> str:
         """Run a statement, print its rows and return its summary."""
-        if values is None and (plan := self._drawn_plan(sql)) is not None:
+        if values is None and (plan := self._print_plan(sql)) is not None:
             return self._remembered(plan)
         with closing(self.connection.execute(sql, self._parameters(sql, values))) as cursor:
             if cursor.description is None:
@@ -291,7 +291,7 @@ class ShellSession:
                 printed = print_result(cursor, self.output, self.settings, self.checkpoint)
         return self._remembered(printed)
 
-    def _drawn_plan(self, sql: str) -> Printed | None:
+    def _print_plan(self, sql: str) -> Printed | None:
         """Draw the plan of a query that EXPLAIN is about; None if there is nothing to draw."""
         if self.settings.format != "table" or not self.output.is_terminal:
             return None
@@ -313,7 +313,7 @@ class ShellSession:
         if printed is None:
             return "stopped"
         self._printed = printed
-        if self.is_interactive and not printed.is_whole and printed.kept:
+        if self.is_interactive and not printed.is_whole and printed.retained:
             return f"{printed.summary}, .last shows all"
         return printed.summary
 
@@ -322,24 +322,24 @@ class ShellSession:
 
     def show_last(self) -> None:
         """Print the last result again in full. Raises UsageError: there is none, or it is gone."""
-        kept = self._kept()
+        result = self._last_result()
         with self.paged():
-            summary = print_held(kept, self.output, self.settings)
+            summary = reprint(result, self.output, self.settings)
         self._summarise(summary)
 
     def last_as(self, format: str) -> str:
         """The last result in a format. Raises UsageError: there is none, or it is gone."""
-        return held_as(self._kept(), replace(self.settings, format=format))
+        return format_last(self._last_result(), replace(self.settings, format=format))
 
-    def _kept(self) -> HeldResult:
+    def _last_result(self) -> LastResult:
         if self._printed is None:
             raise UsageError("there is no result yet")
-        if self._printed.kept is None:
+        if self._printed.retained is None:
             raise UsageError(
                 "the last result is not held: tables on a terminal are, up to 64 MiB; "
                 ".maxrows 0 and \\g run it again in full"
             )
-        return self._printed.kept
+        return self._printed.retained
 
     def _summarise(self, summary: str) -> None:
         # Other formats are for programs: what is not data stays out of their way.

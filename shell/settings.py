@@ -108,10 +108,10 @@ def checked(settings: Settings, name: str, value: object) -> Settings:
     names = [field.name for field in fields(Settings)]
     if name not in names:
         raise UsageError(f"unknown setting {name!r}{near(name, names)}")
-    wanted = _TYPES[name]
+    expected = _TYPES[name]
     # bool is a subclass of int, so `max_rows = true` needs the exact type.
-    if type(value) is not wanted:
-        raise UsageError(f"setting {name!r} needs a {wanted.__name__}, not {value!r}")
+    if type(value) is not expected:
+        raise UsageError(f"setting {name!r} needs a {expected.__name__}, not {value!r}")
     if name == "format" and value not in FORMATS:
         raise UsageError(f"unknown format {value!r}: choose one of {', '.join(FORMATS)}")
     if name == "pager" and value not in PAGERS:

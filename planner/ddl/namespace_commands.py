@@ -134,10 +134,10 @@ def drop_database(tokens: TokenStream, context: PlanContext) -> Plan:
         raise ProgrammingError(
             f"database '{DEFAULT_DATABASE}' cannot be dropped", span=span, sqlstate="42501"
         )
-    held = context.catalog.names_in(name)
-    if held and not cascade:
+    members = context.catalog.names_in(name)
+    if members and not cascade:
         raise ProgrammingError(
-            f"database '{name}' is not empty: it has {', '.join(held[:5])}",
+            f"database '{name}' is not empty: it has {', '.join(members[:5])}",
             hint=f"DROP DATABASE {name} CASCADE drops them too",
             span=span,
             sqlstate="2BP01",

@@ -261,9 +261,9 @@ def _numbered_later(head: _Head, rows: ValueRows) -> tuple[_Head, ValueRows]:
     """The rows without an identity column all of whose values are DEFAULT."""
     for place, column in enumerate(head.columns):
         if column.identity and head.kind.numbers and set(rows.columns[place]) == {Marker.DEFAULT}:
-            kept = tuple(c for i, c in enumerate(rows.columns) if i != place)
+            stored = tuple(c for i, c in enumerate(rows.columns) if i != place)
             left = tuple(c for i, c in enumerate(head.columns) if i != place)
-            return replace(head, columns=left), replace(rows, columns=kept)
+            return replace(head, columns=left), replace(rows, columns=stored)
     return head, rows
 
 

@@ -188,7 +188,7 @@ def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
             return _tree(change_head(plan), [*change_details(plan), *below])
         case RestoreTable():
             lines = [f"as of: hybrid time {last_before(plan.bound)}"]
-            lines += _tree("DELETE", _query(plan.gone, facts))
+            lines += _tree("DELETE", _query(plan.deleted, facts))
             lines += _tree("WRITE", _query(plan.rows, facts))
             return _tree(f"RESTORE TABLE {plan.table.name}", lines)
         case CopyFrom():
@@ -293,8 +293,8 @@ def _pruning(scan: Scan, facts: ExplainFacts) -> str:
     if waiting and facts.parameters is None:
         return f"tablets: up to {total} of {total}, known when the parameters are"
     predicate = bind_predicate(template, facts.parameters or ())
-    kept = len(prune(table.schema, table.partition_schema, predicate))
-    return f"tablets: {kept} of {total}"
+    scanned = len(prune(table.schema, table.partition_schema, predicate))
+    return f"tablets: {scanned} of {total}"
 
 
 def _tree(head: str, below: Sequence[str]) -> list[str]:

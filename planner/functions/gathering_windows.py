@@ -43,7 +43,7 @@ def bound_windows(nodes: Sequence[exp.Expr]) -> bool:
 
     `nodes`: of the tree of a query, in the order of a walk.
     """
-    found: dict[int, tuple[exp.Select, list[exp.Window]]] = {}
+    gathering: dict[int, tuple[exp.Select, list[exp.Window]]] = {}
     for node in nodes:
         select = node.parent_select if isinstance(node, exp.Window) else None
         if (
@@ -52,14 +52,14 @@ def bound_windows(nodes: Sequence[exp.Expr]) -> bool:
             and _gathered(node) is not None
             and not _is_shared(node)
         ):
-            found.setdefault(id(select), (select, []))[1].append(node)
+            gathering.setdefault(id(select), (select, []))[1].append(node)
     # The inner ones first, for the check of an outer one reads what they give.
-    for select, windows in sorted(found.values(), key=lambda each: each[0].depth, reverse=True):
+    for select, windows in sorted(gathering.values(), key=lambda each: each[0].depth, reverse=True):
         checkpoint()
         if _is_whole(select):
             checks = [_check(select, window) for window in dict.fromkeys(windows)]
             select.where(*checks, copy=False)
-    return bool(found)
+    return bool(gathering)
 
 
 def _gathered(window: exp.Window) -> exp.Expr | None:
@@ -111,7 +111,7 @@ def _check(select: exp.Select, window: exp.Window) -> exp.Expr:
     # Items stay, for names and numbers of GROUP BY refer to them; the engine drops what is unused.
     items = [_without_gathered(item) for item in rows.expressions]
     keys = {f"__key_{i}": key for i, key in enumerate(partition)}
-    named = {"__value": value, "__kept": _kept(window), **keys}
+    named = {"__value": value, "__kept": _filter_condition(window), **keys}
     added = [exp.alias_(each.copy(), name) for name, each in named.items()]
     rows.set("expressions", [*items, *added])
     is_distinct = isinstance(call, exp.Anonymous) or _is_distinct(call)
@@ -186,7 +186,7 @@ def _is_distinct(call: exp.Expr) -> bool:
     )
 
 
-def _kept(window: exp.Window) -> exp.Expr:
+def _filter_condition(window: exp.Window) -> exp.Expr:
     """Whether a window gathers a row."""
     around = window.this
     while not isinstance(around, exp.Filter):

@@ -91,11 +91,11 @@ def is_ambiguous(name: str, names: Sequence[str]) -> bool:
     if len(set(names)) == len(names):
         return False
     used_names: set[str] = set()
-    meant = 0
+    matches = 0
     for each in names:
         used_names.add(unlike := _unlike(each, used_names))
-        meant += name in (each, unlike)
-    return meant > 1
+        matches += name in (each, unlike)
+    return matches > 1
 
 
 def _unlike(name: str, used_names: Set[str]) -> str:

@@ -202,12 +202,12 @@ def name_expanded(item: exp.Expr, name: str, whole: exp.Expr) -> None:
     if written is None:
         return
     pieces: list[str] = []
-    depth, kept = 0, 0
+    depth, copied_to = 0, 0
     for token, behind in pairwise(tokenize(written)):
         if depth:
             depth += (behind.text == "(") - (behind.text == ")")
-            kept = behind.end
+            copied_to = behind.end
         elif token.word == "COLUMNS" and behind.text == "(":
-            pieces += (written[kept : token.start], name)
+            pieces += (written[copied_to : token.start], name)
             depth = 1
-    name_entry(item, "".join((*pieces, written[kept:])))
+    name_entry(item, "".join((*pieces, written[copied_to:])))

@@ -65,7 +65,7 @@ def cut_long_lists(text: str, start: int, most_tokens: int) -> tuple[str, Sequen
         return text, ()
     lists: list[LongList] = []
     pieces: list[str] = []
-    kept, offset, after_in, count = 0, start, False, 0
+    copied_to, offset, after_in, count = 0, start, False, 0
     while count < most_tokens and (match := TOKEN_PATTERN.match(text, offset)) is not None:
         offset = match.end()
         if match.lastindex == TokenKind.SPACE:
@@ -78,10 +78,10 @@ def cut_long_lists(text: str, start: int, most_tokens: int) -> tuple[str, Sequen
             values, end = cut
             mark = f"('{_MARK}{len(lists)}'"
             rest = _NOT_A_LINE.sub(" ", text[match.start() + len(mark) : end - 1])
-            pieces += [text[kept : match.start()], mark, rest, ")"]
-            kept = offset = end
+            pieces += [text[copied_to : match.start()], mark, rest, ")"]
+            copied_to = offset = end
             lists.append(values)
-    return "".join((*pieces, text[kept:])), lists
+    return "".join((*pieces, text[copied_to:])), lists
 
 
 def _list_at(text: str, offset: int) -> tuple[LongList, int] | None:

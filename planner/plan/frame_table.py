@@ -53,8 +53,8 @@ def frame_table(
     unreadable: Mapping[int, str],
 ) -> FrameTable:
     """The frame of a name. `columns`: numbered by their places; `unreadable`: see `FrameTable`."""
-    held = tuple(columns)
-    schema = Schema(held, (), len(held))
+    column_schemas = tuple(columns)
+    schema = Schema(column_schemas, (), len(column_schemas))
     identity, parts = f"frame {name}", PartitionSchema()
     return FrameTable(identity, name, schema, parts, (), rows=rows, unreadable=unreadable)
 

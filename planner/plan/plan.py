@@ -233,7 +233,7 @@ def scans_of(plan: Plan) -> Iterator[Scan]:
         case InsertQuery() | UpdateQuery() | DeleteQuery() | ChangeQuery() | CopyTo():
             yield from plan.query.scans
         case RestoreTable():
-            yield from (*plan.gone.scans, *plan.rows.scans)
+            yield from (*plan.deleted.scans, *plan.rows.scans)
         case ConflictInsert():
             yield from scans_of(plan.rows)
             yield from plan.change.query.scans

@@ -132,7 +132,7 @@ class RestoreTable:
 
     table: TableInfo
     bound: SnapshotBound
-    gone: Query
+    deleted: Query
     rows: Query
     column_ids: tuple[int, ...]
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()

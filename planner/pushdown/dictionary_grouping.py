@@ -64,7 +64,7 @@ def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, .
             continue
         keys: dict[tuple[TableReference | None, str], _Key] = {}
         for item in group.expressions:
-            key = _text_column(_shown_by(item, select), bound)
+            key = _text_column(_select_entry(item, select), bound)
             if key is not None and scans[key.reference] not in whole:
                 keys[key.reference, key.column.name] = key
                 item.meta[_META] = _mark(key, bound.engine_alias(key.reference), scans, numbers)
@@ -90,7 +90,7 @@ def coded_groups(
         columns: of `mark_group_keys`.
         parameters_before: parameters that come before those of the words.
     """
-    marked = (node for node in all_nodes(tree) if _is_shown(node))
+    marked = (node for node in all_nodes(tree) if _is_decoded(node))
     decoded = tuple(dict.fromkeys(node.meta[_META][1] for node in marked))
     parameters = {number: parameters_before + place for place, number in enumerate(decoded, 1)}
     joint = None
@@ -103,7 +103,7 @@ def coded_groups(
 
 def _are_joint(tree: exp.Expr, columns: Sequence[CodedColumn]) -> bool:
     """Whether several columns are keys of one group only, and of one mention of a table."""
-    keys = [node for node in all_nodes(tree) if node.meta_get(_META) and not _is_shown(node)]
+    keys = [node for node in all_nodes(tree) if node.meta_get(_META) and not _is_decoded(node)]
     return (
         len(columns) > 1
         and len({key.meta[_META][0] for key in keys}) == 1
@@ -125,7 +125,7 @@ def _coded_sql(
     for node in [node for node in all_nodes(coded) if node.meta_get(_META) is not None]:
         alias, number = node.meta[_META]
         code = exp.column(columns[number].code, table=alias, quoted=True)
-        if not _is_shown(node):
+        if not _is_decoded(node):
             assert isinstance(node.parent, exp.Group)
             if code in node.parent.expressions:
                 node.pop()
@@ -140,7 +140,7 @@ def _coded_sql(
     return to_sql(coded)
 
 
-def _is_shown(node: exp.Expr) -> bool:
+def _is_decoded(node: exp.Expr) -> bool:
     """Whether a node is a mark of `mark_group_keys` where the word is wanted, not its code."""
     return node.meta_get(_META) is not None and not isinstance(node.parent, exp.Group)
 
@@ -161,7 +161,7 @@ def _behind_groups(select: exp.Select) -> Sequence[exp.Expr] | None:
     return parts
 
 
-def _shown_by(item: exp.Expr, select: exp.Select) -> exp.Expr:
+def _select_entry(item: exp.Expr, select: exp.Select) -> exp.Expr:
     """The entry of the SELECT list that an item of GROUP BY names or counts."""
     items: list[exp.Expr] = []
     if isinstance(item, exp.Literal) and not item.is_string and item.this.isdigit():

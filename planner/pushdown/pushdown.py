@@ -95,7 +95,7 @@ class _Descent:
         self._ways += 1
         if self._ways > _MAX_WAYS:
             return {}
-        read_conditions = [self._said_here(scope, way)]
+        read_conditions = [self._conditions_of(scope, way)]
         around = [
             self.predicates_through(user, ((use, scope), *way))
             for use, user in self._uses.get(scope, ())
@@ -106,7 +106,7 @@ class _Descent:
         keys = dict.fromkeys(key for each in read_conditions for key in each)
         return {key: all_of([each[key] for each in read_conditions if key in each]) for key in keys}
 
-    def _said_here(self, scope: Scope, way: Way) -> Pushed:
+    def _conditions_of(self, scope: Scope, way: Way) -> Pushed:
         """What the conditions of one SELECT require of the tables at the end of `way`."""
         end = way[-1][1] if way else scope
         ends = {each for each in end.relations if isinstance(each, TableReference)}

@@ -59,8 +59,8 @@ def translate_cast(value: Typed, to: exp.DataType) -> Typed:
 
 
 def _to_decimal(value: Typed, to: exp.DataType) -> Typed:
-    kept = value.type.is_integer or value.type in (ValueType.DECIMAL, ValueType.NULL)
-    if not kept or len(to.expressions) != 2:
+    is_exact = value.type.is_integer or value.type in (ValueType.DECIMAL, ValueType.NULL)
+    if not is_exact or len(to.expressions) != 2:
         raise NotOnSparkError(f"a cast from {value.type.name} to DECIMAL")
     return Typed(exp.Cast(this=value.node, to=to.copy()), ValueType.DECIMAL)
 

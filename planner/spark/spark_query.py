@@ -170,9 +170,9 @@ class _Translation:
         items = [typed.typed(item, scope) for item in node.expressions]
         self._groups(node, scope)
         for clause in ("having", "qualify"):
-            kept = node.args.get(clause)
-            if kept is not None:
-                kept.set("this", typed.condition(kept.this, scope))
+            condition = node.args.get(clause)
+            if condition is not None:
+                condition.set("this", typed.condition(condition.this, scope))
         distinct = node.args.get("distinct")
         if distinct is not None:
             only(distinct)

@@ -44,7 +44,7 @@ def quick_form(
         or any(each.whole + scale > MAX_DIGITS for each in constants)
         or len(nodes) > _MOST_NODES
         or any(map(is_volatile, nodes))
-        or any(_is_asked_for_rows(each) for each in nodes)
+        or any(_is_row_subquery(each) for each in nodes)
         or _may_join(node)
     ):
         return None
@@ -57,7 +57,7 @@ def quick_form(
     return form
 
 
-def _is_asked_for_rows(node: exp.Expr) -> bool:
+def _is_row_subquery(node: exp.Expr) -> bool:
     """Whether a node is a query whose rows are compared, or that depends on rows around it.
 
     The engine computes a query that stands there twice once, unless it is of this kind.

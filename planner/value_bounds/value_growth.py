@@ -43,7 +43,7 @@ class Measures(Protocol):
     def size(self, position: int) -> Amount:
         """Bytes of an argument as a text."""
 
-    def held(self, position: int) -> Amount:
+    def component(self, position: int) -> Amount:
         """Bytes of an argument as a part of another value."""
 
     def written(self, position: int) -> Amount:
@@ -196,7 +196,7 @@ _GROWTHS: Sequence[tuple[str, Growth]] = (
      Growth(_total(lambda a, i: a.items(i) * a.element), small=_LINEAR)),
     ("list_select array_select",
      Growth(lambda a: a.items(2) * (a.widest(1) + a.element), carrier=2, small=_LINEAR)),
-    ("array list_pack struct row", Growth(_total(lambda a, i: a.held(i)), small=_LINEAR)),
+    ("array list_pack struct row", Growth(_total(lambda a, i: a.component(i)), small=_LINEAR)),
     # An element is written with two bytes at least.
     ("cast_nested from_json json_transform",
      Growth(lambda a: a.written(1) * a.element / 2, small=_LINEAR)),

@@ -63,7 +63,7 @@ class WrittenMeasures(Measures):
     def size(self, position: int) -> float:
         return self._size(self._arguments[position - 1]) if position <= self.count else 0.0
 
-    def held(self, position: int) -> float:
+    def component(self, position: int) -> float:
         """See Measures; a parameter is in memory already."""
         argument = self._arguments[position - 1]
         if isinstance(argument, exp.Array):
@@ -195,7 +195,7 @@ class ComputedMeasures(Measures):
         text = exp.cast(self._copy(position), exp.DType.TEXT, copy=False)
         return _amount(engine_call("strlen", text))
 
-    def held(self, position: int) -> exp.Expr:
+    def component(self, position: int) -> exp.Expr:
         element_bytes = exp.Literal.number(ELEMENT_BYTES)
         is_small = exp.If(this=self._has_type(position, _SMALL_TYPES), true=element_bytes)
         return exp.Case(ifs=[is_small], default=self.size(position))

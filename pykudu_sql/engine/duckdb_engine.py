@@ -100,9 +100,9 @@ class DuckDBEngine:
                 relation = self._bind(cursor, sql, parameters)
                 types = tuple(shown_type(str(kind)) for kind in relation.types)
                 rows = self._batch_rows(relation, relations, sql, parameters, HELD_ROWS)
-                held = materialized_rows(relation, self._duckdb.held_limit, rows)
+                rows_table = materialized_rows(relation, self._duckdb.result_limit, rows)
                 self._give_back(working, relations)
-            return EngineResult(held, types)
+            return EngineResult(rows_table, types)
 
     def stream(
         self,

@@ -46,7 +46,7 @@ class EngineOptions:
     Attributes:
         threads: 0 for as many as there are processors.
         memory_limit: bytes beside the scanned data itself, 0 for the engine's own default.
-        held_limit: tells the bytes that rows may take which a statement holds, 0 for any number.
+        result_limit: gives the bytes that the rows of a result may take in memory, 0 for no limit.
         spill_directory: gives the directory for what does not fit; made when needed, removed at the
             end. None forbids it to use the disk.
         spill_limit: bytes it may put there, 0 for the engine's own default.
@@ -56,7 +56,7 @@ class EngineOptions:
     memory_limit: int
     spill_directory: Callable[[], str] | None
     spill_limit: int = 0
-    held_limit: Callable[[], int] = lambda: 0
+    result_limit: Callable[[], int] = lambda: 0
 
 
 class DuckDB:
@@ -83,9 +83,9 @@ class DuckDB:
         return self._options.memory_limit
 
     @property
-    def held_limit(self) -> int:
-        """Bytes that rows may take which a statement holds, 0 for any number."""
-        return self._options.held_limit()
+    def result_limit(self) -> int:
+        """Bytes that the rows of a result may take in memory, 0 for no limit."""
+        return self._options.result_limit()
 
     def memory(self) -> int:
         """Bytes that its queries take, 0 where it is not loaded or cannot tell."""

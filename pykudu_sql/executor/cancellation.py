@@ -42,7 +42,7 @@ class Cancellation:
         """Whether a statement has begun and not ended."""
         return self._running != 0
 
-    def begin(self, timeout: int, spent: float = 0.0) -> None:
+    def begin(self, timeout: int, elapsed: float = 0.0) -> None:
         """A statement begins, or goes on.
 
         Args:
@@ -52,7 +52,7 @@ class Cancellation:
         Raises QueryCancelledError: those are all that it may take.
         """
         reason = f"the statement took longer than statement_timeout, {timeout} ms"
-        left = timeout / 1000 - spent
+        left = timeout / 1000 - elapsed
         if timeout and left <= 0:
             raise QueryCancelledError(reason)
         with self._lock:

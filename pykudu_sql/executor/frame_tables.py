@@ -73,8 +73,10 @@ def frame_of(name: str, data: Any) -> FrameTable:
         return _streamed(name, schema, _ROWS_SUPPOSED, partial(_lazy_batches, data))
     if isinstance(data, pa.RecordBatchReader):
         return _streamed(name, data.schema, _ROWS_SUPPOSED, _Once(name, data).batches)
-    held = arrow_of(_copied(data))
-    table = held.read_all() if isinstance(held, pa.RecordBatchReader) else held
+    materialized = arrow_of(_copied(data))
+    table = (
+        materialized.read_all() if isinstance(materialized, pa.RecordBatchReader) else materialized
+    )
     unreadable = _unreadable(table.schema)
     for place in unreadable:
         texts = pa.nulls(len(table), pa.string())  # that nobody reads
@@ -158,8 +160,11 @@ def _is_lazy(data: object) -> bool:
 def _rows_of_dataset(dataset: Any) -> int:
     """How many rows a dataset has, where its files say so."""
     file_format = getattr(dataset, "format", None)
-    is_told = file_format is not None and file_format.default_extname in ("parquet", "feather")
-    return int(dataset.count_rows()) if is_told else _ROWS_SUPPOSED
+    has_row_count = file_format is not None and file_format.default_extname in (
+        "parquet",
+        "feather",
+    )
+    return int(dataset.count_rows()) if has_row_count else _ROWS_SUPPOSED
 
 
 def _dataset_batches(dataset: Any, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:

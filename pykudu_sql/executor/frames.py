@@ -74,8 +74,8 @@ def table_of(data: Any) -> tuple[Any, InferredTable]:
         files = FileAccess(True, None, False).to_read(path)
         kinds = [(one, file_kind(one.path, FileOptions())) for one in files]
         return path, InferredTable(infer_columns(kinds), ())
-    held = arrow_of(opened(data))
-    return held, InferredTable(schema_columns(held.schema), ())
+    rows = arrow_of(opened(data))
+    return rows, InferredTable(schema_columns(rows.schema), ())
 
 
 def arrow_of(data: Any) -> "pa.Table | pa.RecordBatchReader":

@@ -180,8 +180,8 @@ class _Running(AbstractContextManager[None]):
         self._is_outermost = not state.cancellation.is_running
         if self._is_outermost:
             try:
-                spent = 0.0 if self._begun is None else time.monotonic() - self._begun
-                state.cancellation.begin(state.settings.statement_timeout, spent)
+                elapsed = 0.0 if self._begun is None else time.monotonic() - self._begun
+                state.cancellation.begin(state.settings.statement_timeout, elapsed)
             except BaseException:
                 state.lock.release()
                 raise

@@ -191,7 +191,7 @@ class _Restore:
         """Restore one table; how many rows it has."""
         name = table.name if self.name is None else self.name.lower()
         self._make_database(name.rpartition(".")[0])
-        made = self.store.create_table(
+        created = self.store.create_table(
             name,
             table.schema,
             table.partition_schema,
@@ -204,7 +204,7 @@ class _Restore:
         write_id, lock = create_staging(env, root)
         # A hidden counter's numbers are part of the key, and an INSERT would give new ones.
         kind = RowOpKind.UPSERT if table.schema.auto_incrementing else RowOpKind.INSERT
-        target = StageTarget(root, self.store.database_id, made, kind, write_id)
+        target = StageTarget(root, self.store.database_id, created, kind, write_id)
         ids = tuple(column.id for column in table.schema.columns)
         try:
             files = self._staged(env, target, table, ids)

@@ -65,9 +65,9 @@ def created(database: str, table: str, statement: str) -> Iterator[TableInfo]:
         raise
 
 
-def _drop_if_empty(database: str, made: TableInfo) -> None:
-    name = quoted(made.name)
+def _drop_if_empty(database: str, created: TableInfo) -> None:
+    name = quoted(created.name)
     with connect(database, autocommit=True) as connection:
-        is_same = existing_tables(database).get(made.name) == made
+        is_same = existing_tables(database).get(created.name) == created
         if is_same and not connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchall():
             connection.execute(f"DROP TABLE {name}")

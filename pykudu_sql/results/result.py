@@ -204,8 +204,8 @@ class TableResult:
             rows = self._rows(start, stop)
             self.position = stop
             return rows
-        held = self._batch_start + len(self._batch)
-        if not self._batch_start <= start or not stop <= held:
+        batch_end = self._batch_start + len(self._batch)
+        if not self._batch_start <= start or not stop <= batch_end:
             self._batch = self._rows(start, start + max(_BATCH_ROWS, count))
             self._batch_start = start
         self.position = stop

@@ -17,7 +17,7 @@ from pykudu_sql.database import MEMORY
 from pykudu_sql.spark.arrow.arrow_types import spark_schema
 from pykudu_sql.spark.failures import database_errors
 from pykudu_sql.spark.options import ReadOptions, distinct_names
-from pykudu_sql.spark.reading.held_leases import hold_lease
+from pykudu_sql.spark.reading.lease_registry import retain_lease
 from pykudu_sql.spark.reading.read_plan import read_planner
 from pykudu_sql.spark.reading.token_frame import parallelism, token_frame
 from pykudu_sql.spark.sessions.active_session import active_session, is_classic
@@ -91,7 +91,7 @@ def read_table(
         available = planner.columns()
         plan = planner.plan(available)
     if plan.scan.lease is not None:
-        hold_lease(plan.scan.lease)
+        retain_lease(plan.scan.lease)
     return token_frame(spark, read_options.location, plan, spark_schema(available), available)
 
 
@@ -200,8 +200,8 @@ class SparkTables:
         See `read_table`. Raises NotSupportedError: the open transaction has changes, and `as_of` is
         not given.
         """
-        path, shown = self.store.path, self._moment_or(as_of)
-        return read_table(self.session, path, table, columns=columns, where=where, as_of=shown)
+        path, moment = self.store.path, self._moment_or(as_of)
+        return read_table(self.session, path, table, columns=columns, where=where, as_of=moment)
 
     def _moment_or(self, explicit: str | int | None) -> str | int | None:
         """A moment as the caller gave it, or else that of the connection."""

@@ -169,7 +169,7 @@ def functions(session: "ShellSession", arguments: Sequence[str]) -> None:
         session.run_statement("SHOW FUNCTIONS")
         return
     pattern = arguments[0].replace("*", "%").replace("'", "''")
-    found = session.connection.execute(f"SHOW FUNCTIONS LIKE '{pattern}'").fetchall()
+    names = session.connection.execute(f"SHOW FUNCTIONS LIKE '{pattern}'").fetchall()
     forms = session.connection.list_signatures()
-    rows = [(name, f"{name}({form})") for (name,) in found for form in forms.get(name, ("",))]
+    rows = [(name, f"{name}({form})") for (name,) in names for form in forms.get(name, ("",))]
     show_rows(session, ("name", "call"), rows)

@@ -67,8 +67,8 @@ def separators(session: "ShellSession", arguments: Sequence[str]) -> None:
 
 @command(".headers", arguments="[on|off]", summary="names of columns in CSV and TSV")
 def headers(session: "ShellSession", arguments: Sequence[str]) -> None:
-    wanted = switch(arguments[0], headers.usage) if arguments else not session.settings.headers
-    session.settings = checked(session.settings, "headers", wanted)
+    enabled = switch(arguments[0], headers.usage) if arguments else not session.settings.headers
+    session.settings = checked(session.settings, "headers", enabled)
 
 
 @command(
@@ -138,13 +138,13 @@ def maxwidth(session: "ShellSession", arguments: Sequence[str]) -> None:
 )
 def settings(session: "ShellSession", arguments: Sequence[str]) -> None:
     for field in fields(Settings):
-        choice_text = _shown(field.name, getattr(session.settings, field.name))
+        choice_text = _choice_text(field.name, getattr(session.settings, field.name))
         session.output.write(f"{field.name}: {choice_text}\n")
     for name, value, *_ in session.connection.execute("SHOW SETTINGS").fetchall():
         session.output.write(f"SET {name} = {'DEFAULT' if value is None else value}\n")
 
 
-def _shown(name: str, choice: str | int | None) -> str:
+def _choice_text(name: str, choice: str | int | None) -> str:
     """A choice as the commands take it."""
     match choice:
         case None:

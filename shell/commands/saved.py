@@ -50,12 +50,12 @@ def run_saved(session: "ShellSession", arguments: Sequence[str]) -> None:
         for path in sorted(queries_path().glob("*.sql")):
             session.output.write(f"{path.stem}: {' '.join(read_script(path).split())}\n")
         return
-    name, *given = arguments
+    name, *argument_words = arguments
     path = _path(name)
     if not path.is_file():
         near_one = near(name, saved_names())
         raise UsageError(f"nothing is saved as {name!r}{near_one} (.run lists all)")
-    positional, named = arguments_of(given)
+    positional, named = arguments_of(argument_words)
     values = tuple(map(value_of, positional))
     session.run_saved(path, values, {key: value_of(text) for key, text in named.items()})
 

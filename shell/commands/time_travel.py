@@ -185,11 +185,11 @@ def _snapshots(session: "ShellSession") -> set[str]:
 
 
 def _table(session: "ShellSession", name: str) -> Relation:
-    found = relation(session, name)
-    if found is None or found.is_view:
+    table_info = relation(session, name)
+    if table_info is None or table_info.is_view:
         names = session.connection.list_tables()
         raise UsageError(f"there is no table '{name}'{near(name, names)} (.tables lists all)")
-    return found
+    return table_info
 
 
 def _columns(session: "ShellSession", table: Relation) -> tuple[list[str], list[str]]:

@@ -47,10 +47,10 @@ def main(arguments: Sequence[str]) -> int:
         print_error(str(error))
         return ExitCode.USAGE
     if folder is not None:
-        kept = Path(folder)
-        code = _play(kept, tables)
+        target = Path(folder)
+        code = _play(target, tables)
         if code is not ExitCode.USAGE:
-            print(f"The database is kept: {_program()} {shlex.quote(str(kept / _DATABASE))}")
+            print(f"The database is kept: {_program()} {shlex.quote(str(target / _DATABASE))}")
         return code
     with tempfile.TemporaryDirectory(prefix="pykudu-demo-") as passing:
         return _play(Path(passing), tables)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pykudu_sql.shell.editing.command_arguments import COMMAND_ARGUMENTS, Suggest
 from pykudu_sql.shell.editing.derived_columns import derived_columns
 from pykudu_sql.shell.editing.next_words import next_words
-from pykudu_sql.shell.editing.query_scopes import is_seen, scopes
+from pykudu_sql.shell.editing.query_scopes import is_visible, scopes
 from pykudu_sql.shell.editing.tokens import KEYWORDS, Kind, Token, tokenize, words
 
 
@@ -139,7 +139,7 @@ def _complete_sql(past: Sequence[Token], statement: Sequence[Token], prefix: str
     if (kind := _AFTER_FIRST.get(" ".join(token.word for token in past))) is not None:
         return Completion((kind,), prefix)
     named_anywhere = _relations(statement)
-    relations = _relations_seen(statement, len(past))
+    relations = _visible_relations(statement, len(past))
     expressions = _common_table_expressions(statement)
     tables = tuple(dict.fromkeys(table for _, table in relations))
     derived = derived_columns(statement)
@@ -249,11 +249,11 @@ def _expects_type(past: Sequence[Token]) -> bool:
     return past[0].word == "ALTER" and before.word == "COLUMN" and past[-3].word == "ADD"
 
 
-def _relations_seen(statement: Sequence[Token], cursor: int) -> list[tuple[str, str]]:
+def _visible_relations(statement: Sequence[Token], cursor: int) -> list[tuple[str, str]]:
     """`_relations` that can be named before the token at the cursor."""
-    found = scopes(statement)
-    seen = [is_seen(scope, found[min(cursor, len(statement))]) for scope in found]
-    return [pair for place, pair in _placed_relations(statement) if seen[place]]
+    scope_of = scopes(statement)
+    visible = [is_visible(scope, scope_of[min(cursor, len(statement))]) for scope in scope_of]
+    return [pair for place, pair in _placed_relations(statement) if visible[place]]
 
 
 def _relations(statement: Sequence[Token]) -> list[tuple[str, str]]:

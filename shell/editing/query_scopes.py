@@ -17,7 +17,7 @@ _OUTERMOST: Scope = (-1,)
 
 def scopes(tokens: Sequence[Token]) -> list[Scope]:
     """The scope before each token, and behind the last."""
-    found, opened = [_OUTERMOST], [_OUTERMOST]
+    scope_at, opened = [_OUTERMOST], [_OUTERMOST]
     for i, token in enumerate(tokens):
         if token.text == "(":
             before = tokens[i - 1].word if i else ""
@@ -26,10 +26,10 @@ def scopes(tokens: Sequence[Token]) -> list[Scope]:
             opened.append((*around, i) if following in _BEGINS_QUERY else opened[-1])
         elif token.text == ")" and len(opened) > 1:
             opened.pop()
-        found.append(opened[-1])
-    return found
+        scope_at.append(opened[-1])
+    return scope_at
 
 
-def is_seen(relation: Scope, cursor: Scope) -> bool:
+def is_visible(relation: Scope, cursor: Scope) -> bool:
     """Whether a relation of one scope can be named at a cursor in another."""
     return cursor[: len(relation)] == relation

@@ -14,7 +14,7 @@ from typing import Any
 from pykudu_sql.shell.output.display import ELLIPSIS, elide, escape, pad, width
 from pykudu_sql.shell.output.layout import BORDERS, Need, Placement, fits, place
 from pykudu_sql.shell.output.spans import Line, Role, Span
-from pykudu_sql.shell.output.values import is_number_type, is_text_type, to_shown, to_text
+from pykudu_sql.shell.output.values import is_number_type, is_text_type, to_grouped_text, to_text
 from pykudu_sql.shell.output.wrapping import longest_piece, wrap_name, wrap_text
 
 Row = Sequence[Any]
@@ -50,7 +50,7 @@ class Preview:
     total: int
 
     @property
-    def shown(self) -> int:
+    def drawn_rows(self) -> int:
         """Rows that are drawn."""
         return len(self.head) + len(self.tail)
 
@@ -112,8 +112,8 @@ def draw(preview: Preview, look: ValueStyle, screen: Screen) -> tuple[Iterator[L
     """Lines of the box, and how many columns it shows."""
     columns = _columns(preview, look)
     placement = place([column.need() for column in columns], screen.columns)
-    kept = [columns[i] for i in placement.kept]
-    return _lines(preview, kept, placement, _depth(kept, placement, screen)), len(kept)
+    visible = [columns[i] for i in placement.visible]
+    return _lines(preview, visible, placement, _depth(visible, placement, screen)), len(visible)
 
 
 def is_too_wide(preview: Preview, look: ValueStyle, screen: Screen) -> bool:
@@ -127,23 +127,23 @@ def is_whole_within(preview: Preview, look: ValueStyle, screen: Screen) -> bool:
     return screen.columns is None or natural < screen.columns
 
 
-def footer(preview: Preview, shown_columns: int) -> str:
+def footer(preview: Preview, drawn_columns: int) -> str:
     """How many rows there are, and what of them is drawn: `12,345 rows (40 shown)`."""
-    parts = [_count(preview.total, "row", preview.shown)]
-    if shown_columns < len(preview.names):
-        parts.append(_count(len(preview.names), "column", shown_columns))
+    parts = [_count(preview.total, "row", preview.drawn_rows)]
+    if drawn_columns < len(preview.names):
+        parts.append(_count(len(preview.names), "column", drawn_columns))
     return ", ".join(parts)
 
 
-def _count(number: int, noun: str, shown: int) -> str:
+def _count(number: int, noun: str, visible: int) -> str:
     text = f"{number:,} {noun}{'' if number == 1 else 's'}"
-    return text if shown == number else f"{text} ({shown:,} shown)"
+    return text if visible == number else f"{text} ({visible:,} shown)"
 
 
 def _columns(preview: Preview, look: ValueStyle) -> list[_Column]:
     columns = []
     rows = preview.rows
-    text_of = to_shown if look.separators else to_text
+    text_of = to_grouped_text if look.separators else to_text
     for i, (name, sql_type) in enumerate(zip(preview.names, preview.types, strict=True)):
         values = [look.null if row[i] is None else text_of(row[i]) for row in rows]
         nulls = frozenset(number for number, row in enumerate(rows) if row[i] is None)
@@ -157,7 +157,7 @@ def _columns(preview: Preview, look: ValueStyle) -> list[_Column]:
                 nulls,
                 is_number_type(sql_type),
                 is_text_type(sql_type),
-                preview.shown == preview.total > 1 and len(set(values)) == 1,
+                preview.drawn_rows == preview.total > 1 and len(set(values)) == 1,
             )
         )
     return columns
@@ -193,19 +193,19 @@ def _lines(
     preview: Preview, columns: Sequence[_Column], placement: Placement, depth: int
 ) -> Iterator[Line]:
     widths, gaps = placement.widths, placement.gaps
-    shown = [w for i, own in enumerate(widths) for w in ([1, own] if i in gaps else [own])]
-    shown += [1] if len(widths) in gaps else []
-    yield _rule("┌", "┬", "┐", shown)
+    ruled = [w for i, own in enumerate(widths) for w in ([1, own] if i in gaps else [own])]
+    ruled += [1] if len(widths) in gaps else []
+    yield _rule("┌", "┬", "┐", ruled)
     names = [wrap_name(column.name, w) for column, w in zip(columns, widths, strict=True)]
     types = [[elide(column.type, w)] for column, w in zip(columns, widths, strict=True)]
     yield from _row(columns, widths, gaps, _at_bottom(names), Role.NAME)
     yield from _row(columns, widths, gaps, types, Role.FRAME)
-    yield _rule("├", "┼", "┤", shown)
-    split = len(preview.head) if preview.shown < preview.total else -1
+    yield _rule("├", "┼", "┤", ruled)
+    split = len(preview.head) if preview.drawn_rows < preview.total else -1
     number = 0
     for number, row in enumerate(zip(*(column.cells for column in columns), strict=True)):
         if number == split:
-            yield _dots(shown)
+            yield _dots(ruled)
         cells = [
             _cell(column, text, w, depth)
             for column, text, w in zip(columns, row, widths, strict=True)
@@ -213,8 +213,8 @@ def _lines(
         nulls = [number in column.nulls for column in columns]
         yield from _row(columns, widths, gaps, cells, Role.PLAIN, nulls)
     if split >= 0 and not preview.tail:
-        yield _dots(shown)
-    yield _rule("└", "┴", "┘", shown)
+        yield _dots(ruled)
+    yield _rule("└", "┴", "┘", ruled)
 
 
 def _at_bottom(cells: list[list[str]]) -> list[list[str]]:
@@ -236,8 +236,8 @@ def _row(
         for i, (column, w, text) in enumerate(zip(columns, widths, texts, strict=True)):
             if i in gaps:
                 spans.append(Span(f" {ELLIPSIS} │", Role.FRAME))
-            shown = Role.NULL if nulls and nulls[i] else role
-            spans.append(Span(f" {pad(text, w, right=column.right)} ", shown))
+            cell_role = Role.NULL if nulls and nulls[i] else role
+            spans.append(Span(f" {pad(text, w, right=column.right)} ", cell_role))
             spans.append(Span("│", Role.FRAME))
         if len(columns) in gaps:
             spans.append(Span(f" {ELLIPSIS} │", Role.FRAME))

@@ -37,7 +37,7 @@ class Placement:
     some are behind the last.
     """
 
-    kept: tuple[int, ...]
+    visible: tuple[int, ...]
     widths: tuple[int, ...]
     gaps: frozenset[int]
 
@@ -49,21 +49,21 @@ def fits(needs: Sequence[Need], room: int | None) -> bool:
 
 def place(needs: Sequence[Need], room: int | None) -> Placement:
     """Columns to show in so many columns of a terminal; None for no limit."""
-    kept = _kept(needs, room)
-    gaps = _gaps(kept, len(needs))
-    shown = [needs[position] for position in kept]
+    visible = _visible(needs, room)
+    gaps = _gaps(visible, len(needs))
+    visible_needs = [needs[position] for position in visible]
     if room is None:
-        return Placement(kept, tuple(need.natural for need in shown), gaps)
-    inner = room - 1 - BORDERS * len(kept) - _GAP * len(gaps)
-    return Placement(kept, _widths(shown, max(inner, 1)), gaps)
+        return Placement(visible, tuple(need.natural for need in visible_needs), gaps)
+    inner = room - 1 - BORDERS * len(visible) - _GAP * len(gaps)
+    return Placement(visible, _widths(visible_needs, max(inner, 1)), gaps)
 
 
-def _gaps(kept: Sequence[int], count: int) -> frozenset[int]:
-    neighbours = pairwise([-1, *kept, count])
+def _gaps(visible: Sequence[int], count: int) -> frozenset[int]:
+    neighbours = pairwise([-1, *visible, count])
     return frozenset(i for i, (before, behind) in enumerate(neighbours) if behind > before + 1)
 
 
-def _kept(needs: Sequence[Need], room: int | None) -> tuple[int, ...]:
+def _visible(needs: Sequence[Need], room: int | None) -> tuple[int, ...]:
     everything = tuple(range(len(needs)))
     if room is None or fits(needs, room):
         return everything

@@ -66,14 +66,14 @@ class PagedText:
         self._safe = safe
         self._stream = stream
         self._size = size
-        self._held: list[str] = []
+        self._buffer: list[str] = []
         self._lines = 0
         self._program: subprocess.Popen[str] | None = None
         self._started = 0.0
         self.seconds = 0.0
 
     @property
-    def is_shown(self) -> bool:
+    def is_active(self) -> bool:
         """Whether the pager has the screen."""
         return self._program is not None
 
@@ -85,7 +85,7 @@ class PagedText:
         if self._program is not None:
             self._send(text)
             return
-        self._held.append(text)
+        self._buffer.append(text)
         for line in plain.split("\n")[:-1]:
             self._lines += max(1, -(-width(line) // self._size.columns))
         # The line of the prompt that comes next belongs on the screen, too.
@@ -111,8 +111,8 @@ class PagedText:
             encoding="utf-8",
             errors="surrogatepass",
         )
-        self._send("".join(self._held))
-        self._held.clear()
+        self._send("".join(self._buffer))
+        self._buffer.clear()
 
     def _send(self, text: str) -> None:
         assert self._program is not None and self._program.stdin is not None
@@ -124,7 +124,7 @@ class PagedText:
     def close(self) -> None:
         """Write what fits the screen, or wait until the user leaves the pager."""
         if self._program is None:
-            self._stream.write("".join(self._held))
+            self._stream.write("".join(self._buffer))
             return
         assert self._program.stdin is not None
         with suppress(BrokenPipeError):

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pykudu_sql.shell.output.columnar.texts import Column, ColumnBatches
 
 _BATCH_ROWS = 10_000
-_KEPT_BYTES = 64 << 20
+_RETAINED_BYTES = 64 << 20
 # Types whose values Arrow holds as something else: only as Python values they are what they mean.
 _PYTHON_ALONE = frozenset({"BIGNUM", "INTERVAL", "UHUGEINT"})
 # Lines that the next prompt takes at least: its own and those of the menu below it.
@@ -55,8 +55,8 @@ _FEWEST_ROWS, _MOST_ROWS = 4, 40
 
 
 @dataclass(frozen=True, slots=True)
-class HeldResult:
-    """A result that was printed, held to be shown again in full."""
+class LastResult:
+    """A result that was printed, retained to be printed again in full."""
 
     names: tuple[str, ...]
     types: tuple[str, ...]
@@ -75,12 +75,12 @@ class Printed:
     Attributes:
         summary: such as `3 rows`.
         is_whole: whether every row and column was shown.
-        kept: the result; None if it was larger than what is held, or not printed as a table.
+        retained: the result; None if it was larger than what is retained, or no table was printed.
     """
 
     summary: str
     is_whole: bool = True
-    kept: HeldResult | None = None
+    retained: LastResult | None = None
 
 
 def print_result(
@@ -98,9 +98,9 @@ def print_result(
     return Printed(_export(cursor, output, settings, checkpoint))
 
 
-def print_held(kept: HeldResult, output: Output, settings: Settings) -> str:
+def reprint(retained: LastResult, output: Output, settings: Settings) -> str:
     """Print a result again with all its rows and columns, and return its summary."""
-    preview, look, screen = kept.preview(), _look(settings), _screen(output, settings)
+    preview, look, screen = retained.preview(), _look(settings), _screen(output, settings)
     if not output.is_paged and is_too_wide(preview, look, screen):
         lines = draw_vertical(preview, look, screen)
     else:
@@ -125,7 +125,7 @@ def print_plan(document: str, output: Output) -> Printed | None:
     for line in draw_plan(plan, output.width()):
         output.write_line(line)
     whole = [(text_of(line),) for line in draw_plan(plan, None)]
-    return Printed("Plan", True, HeldResult(("plan",), ("STRING",), whole))
+    return Printed("Plan", True, LastResult(("plan",), ("STRING",), whole))
 
 
 def _print_table(
@@ -137,29 +137,29 @@ def _print_table(
     if not limit or 0 <= cursor.rowcount <= limit:
         rows = cursor.fetchall()
         preview = Preview(names, types, rows, (), len(rows))
-        kept: HeldResult | None = HeldResult(names, types, rows)
+        retained: LastResult | None = LastResult(names, types, rows)
     else:
         preview, table = _preview(cursor.fetch_record_batch(), names, types, limit, checkpoint)
-        kept = None if table is None else HeldResult(names, types, table)
+        retained = None if table is None else LastResult(names, types, table)
     if not output.is_terminal:
-        kept = None  # nobody looks at it, so nobody asks for it again
+        retained = None  # nobody looks at it, so nobody asks for it again
     look = _look(settings)
-    if output.is_paged and kept is not None:
-        return Printed(print_held(kept, output, settings), True, kept)
+    if output.is_paged and retained is not None:
+        return Printed(reprint(retained, output, settings), True, retained)
     lines = _vertical_lines(preview, look, screen)
-    shown = len(names)
+    drawn_columns = len(names)
     if lines is None:
-        lines, shown = draw(preview, look, screen)
+        lines, drawn_columns = draw(preview, look, screen)
     for line in lines:
         output.write_line(line)
-    is_whole = shown == len(names) and preview.shown == preview.total
-    return Printed(footer(preview, shown), is_whole, kept)
+    is_whole = drawn_columns == len(names) and preview.drawn_rows == preview.total
+    return Printed(footer(preview, drawn_columns), is_whole, retained)
 
 
 def _vertical_lines(preview: Preview, look: ValueStyle, screen: Screen) -> Iterable[Line] | None:
     """A line for each value, where columns would be left out and all values fit the screen."""
-    least = preview.shown * (len(preview.names) + 1)
-    if screen.lines is None or preview.shown < preview.total or not 0 < least <= screen.lines:
+    least = preview.drawn_rows * (len(preview.names) + 1)
+    if screen.lines is None or preview.drawn_rows < preview.total or not 0 < least <= screen.lines:
         return None
     if not is_too_wide(preview, look, screen):
         return None
@@ -194,32 +194,32 @@ def _preview(
     limit: int,
     checkpoint: Callable[[], None],
 ) -> "tuple[Preview, pa.Table | None]":
-    """The first and the last rows, and all of them if they are not too large to be held."""
+    """The first and the last rows, and all of them if they are not too large to be retained."""
     import pyarrow as pa
 
     tail, total = limit // 2, 0
     first = last = batches.schema.empty_table()
-    held: list[pa.RecordBatch] = []
-    held_bytes = 0
+    batches_so_far: list[pa.RecordBatch] = []
+    retained_bytes = 0
     for batch in batches:
         checkpoint()
         total += batch.num_rows
-        held_bytes += batch.nbytes
-        if held_bytes <= _KEPT_BYTES:
-            held.append(batch)
+        retained_bytes += batch.nbytes
+        if retained_bytes <= _RETAINED_BYTES:
+            batches_so_far.append(batch)
         else:
-            held.clear()
+            batches_so_far.clear()
         rows = pa.Table.from_batches([batch])
         if first.num_rows < limit:
             first = pa.concat_tables([first, rows.slice(0, limit - first.num_rows)])
         behind = pa.concat_tables([last, rows])
         last = behind.slice(max(0, behind.num_rows - tail))
-    fits = held_bytes <= _KEPT_BYTES
-    kept = pa.Table.from_batches(held, batches.schema) if fits else None
+    fits = retained_bytes <= _RETAINED_BYTES
+    retained = pa.Table.from_batches(batches_so_far, batches.schema) if fits else None
     if total <= limit:
-        return Preview(names, types, _rows(first), (), total), kept
+        return Preview(names, types, _rows(first), (), total), retained
     head = _rows(first.slice(0, limit - tail))
-    return Preview(names, types, head, _rows(last) if tail else (), total), kept
+    return Preview(names, types, head, _rows(last) if tail else (), total), retained
 
 
 def _rows(table: "pa.Table") -> list[Sequence[Any]]:
@@ -257,16 +257,16 @@ def _export(
     return f"{rows:,} row{'' if rows == 1 else 's'}"
 
 
-def held_as(kept: HeldResult, settings: Settings) -> str:
-    """All rows of a result that is held, in the format of the settings."""
-    preview = kept.preview()
+def format_last(retained: LastResult, settings: Settings) -> str:
+    """All rows of a retained result, in the format of the settings."""
+    preview = retained.preview()
     if settings.format == "table":
         lines, _ = draw(preview, _look(settings), Screen())
         return "".join(f"{text_of(line)}\n" for line in lines)
     if settings.format in COLUMN_FORMATS:
         columns = _transposed(preview.rows)
-        return "".join(_column_chunks(kept.names, iter([columns] if columns else []), settings))
-    return "".join(_row_chunks(kept.names, iter([preview.rows]), settings))
+        return "".join(_column_chunks(retained.names, iter([columns] if columns else []), settings))
+    return "".join(_row_chunks(retained.names, iter([preview.rows]), settings))
 
 
 def _transposed(rows: Sequence[Row]) -> list[Sequence[Any]]:

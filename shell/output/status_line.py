@@ -26,7 +26,7 @@ class StatusLine:
         self._stream = stream
         self._lock = threading.Lock()
         self._since: float | None = None
-        self._drawn_at: float | None = None
+        self._last_redraw: float | None = None
 
     def begin(self) -> None:
         """A statement begins."""
@@ -40,8 +40,8 @@ class StatusLine:
             return
         with self._lock:
             self._since = None
-            if self._drawn_at is not None:
-                self._drawn_at = None
+            if self._last_redraw is not None:
+                self._last_redraw = None
                 self._write(_ERASED)
 
     def show(self, text: Text) -> None:
@@ -50,8 +50,8 @@ class StatusLine:
             now = time.monotonic()
             if self._since is None or now - self._since < _SHOWN_AFTER_SECONDS:
                 return
-            if self._drawn_at is None or now - self._drawn_at >= _REDRAWN_AFTER_SECONDS:
-                self._drawn_at = now
+            if self._last_redraw is None or now - self._last_redraw >= _REDRAWN_AFTER_SECONDS:
+                self._last_redraw = now
                 self._write(_ERASED + text(now - self._since, self._columns()))
 
     def _columns(self) -> int:

@@ -30,8 +30,8 @@ _CARET = re.compile(r" *\^+")
 
 def shows_colours(stream: IO[str]) -> bool:
     """Whether a stream is a terminal whose user wants colours."""
-    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return wanted and stream.isatty()
+    allowed = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return allowed and stream.isatty()
 
 
 def size_of(stream: IO[str]) -> os.terminal_size:
@@ -67,8 +67,8 @@ class Output:
     def write(self, text: str) -> None:
         """Write text, escaped if this is a terminal."""
         if self.is_terminal:
-            shown = escape(text, keep="\n\t")
-            self._show(shown, shown)
+            rendered = escape(text, keep="\n\t")
+            self._show(rendered, rendered)
             return
         try:
             self._stream.write(text)
@@ -109,7 +109,7 @@ class Output:
     def has_pager(self) -> bool:
         """Whether a pager has the screen now, and Ctrl-C is its own."""
         paged = self._paged
-        return paged is not None and paged.is_shown
+        return paged is not None and paged.is_active
 
     def scroll_sideways(self) -> None:
         """Show what comes in the pager, whose lines are not broken; only within `paged`."""
@@ -142,8 +142,8 @@ class Output:
         """Write one line, its texts escaped and its roles coloured if this is a terminal."""
         if shows_colours(self._stream):
             spans = [(escape(text), role) for text, role in line]
-            shown = "".join(coloured(text, role) for text, role in spans) + "\n"
-            self._show(shown, "".join(text for text, _ in spans) + "\n")
+            rendered = "".join(coloured(text, role) for text, role in spans) + "\n"
+            self._show(rendered, "".join(text for text, _ in spans) + "\n")
         else:
             self.write(text_of(line) + "\n")
 
@@ -222,12 +222,12 @@ class Output:
 
 def print_error(text: str) -> None:
     """A message that is not a result, on the standard error stream, escaped for a terminal."""
-    shown = escape(text, keep="\n").split("\n")
+    rendered = escape(text, keep="\n").split("\n")
     if sys.stderr.isatty():
-        shown = fitted(shown, size_of(sys.stderr).columns)
+        rendered = fitted(rendered, size_of(sys.stderr).columns)
     if shows_colours(sys.stderr):
-        shown = ["".join(coloured(*span) for span in _marked(line)) for line in shown]
-    print("\n".join(shown), file=sys.stderr, flush=True)
+        rendered = ["".join(coloured(*span) for span in _marked(line)) for line in rendered]
+    print("\n".join(rendered), file=sys.stderr, flush=True)
 
 
 def _marked(line: str) -> Iterator[Span]:

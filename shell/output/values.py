@@ -63,7 +63,7 @@ def to_text(value: object) -> str:
             return str(value)
 
 
-def to_shown(value: object) -> str:
+def to_grouped_text(value: object) -> str:
     """A value as `to_text`, numbers with `,` between their thousands."""
     if isinstance(value, decimal.Decimal):
         return format(value, ",f")
@@ -133,13 +133,13 @@ def to_json(value: object) -> str:
 def unique_names(names: Sequence[str]) -> list[str]:
     """Column names made distinct: a repeated `id` becomes `id_1`, `id_2`, ..."""
     used_names = set(names)
-    seen: set[str] = set()
+    names_so_far: set[str] = set()
     unique = []
     for name in names:
         candidate, number = name, 0
-        while candidate in seen or (number and candidate in used_names):
+        while candidate in names_so_far or (number and candidate in used_names):
             number += 1
             candidate = f"{name}_{number}"
-        seen.add(candidate)
+        names_so_far.add(candidate)
         unique.append(candidate)
     return unique

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pykudu_sql.shell.output.box import Preview, Screen, ValueStyle
 from pykudu_sql.shell.output.display import escape, pad, width
 from pykudu_sql.shell.output.spans import Line, Role, Span
-from pykudu_sql.shell.output.values import to_shown, to_text
+from pykudu_sql.shell.output.values import to_grouped_text, to_text
 from pykudu_sql.shell.output.wrapping import wrap_text
 
 _LEAST = 20  # columns for values, however long the names are
@@ -19,7 +19,7 @@ def draw_vertical(preview: Preview, look: ValueStyle, screen: Screen) -> Iterato
     names = [escape(name) for name in preview.names]
     column = max([*map(width, names), len(_heading(preview.total)) - 1])
     room = None if screen.columns is None else max(_LEAST, screen.columns - column - 3)
-    text_of = to_shown if look.separators else to_text
+    text_of = to_grouped_text if look.separators else to_text
     first_of_tail = preview.total - len(preview.tail)
     for i, row in enumerate(preview.rows):
         number = i if i < len(preview.head) else first_of_tail + i - len(preview.head)
@@ -30,9 +30,9 @@ def draw_vertical(preview: Preview, look: ValueStyle, screen: Screen) -> Iterato
             lines = [text] if room is None else wrap_text(text, room, len(text) + 1)
             role = Role.NULL if value is None else Role.PLAIN
             for position, line in enumerate(lines):
-                shown = name if position == 0 else ""
+                label = name if position == 0 else ""
                 yield (
-                    Span(pad(shown, column), Role.NAME),
+                    Span(pad(label, column), Role.NAME),
                     Span(" │ ", Role.FRAME),
                     Span(line, role),
                 )

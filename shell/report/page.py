@@ -253,13 +253,13 @@ def _plain_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterato
 
 def _bar(largest: int, *parts: tuple[str, int]) -> str:
     """A bar of several parts, each with its class, as a share of the largest bar."""
-    at, drawn = 0.0, []
+    at, bars = 0.0, []
     for kind, size in parts:
         share = 100 * size / largest if largest else 0.0
         if share:
-            drawn.append(
+            bars.append(
                 f'<rect class="{kind}" x="{at:.2f}" width="{max(share, 0.3):.2f}" height="10"/>'
             )
         at += share
-    inner = "".join(drawn)
+    inner = "".join(bars)
     return f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">{inner}</svg>'

@@ -128,8 +128,8 @@ class ScriptDatabase:
 
     def tables(self) -> list[str]:
         """The names of all tables."""
-        shown = self.execute("SHOW TABLES")
-        return [str(row[0]) for row in shown.rows or ()] if isinstance(shown, Completed) else []
+        outcome = self.execute("SHOW TABLES")
+        return [str(row[0]) for row in outcome.rows or ()] if isinstance(outcome, Completed) else []
 
     def snapshot(self, connection: str = "") -> int:
         """The present moment as a hybrid time: behind every commit so far."""

@@ -59,13 +59,13 @@ def progress(name: str) -> Callable[[str], None]:
     """
     if not sys.stderr.isatty():
         return lambda done: None
-    start = shown = time.monotonic()
+    start = last_update = time.monotonic()
 
     def show(done: str) -> None:
-        nonlocal shown
+        nonlocal last_update
         now = time.monotonic()
-        if now - shown >= _PERIOD:
-            shown = now
+        if now - last_update >= _PERIOD:
+            last_update = now
             sys.stderr.write(f"\r{_CLEAR}{name}: {done}, {now - start:.0f} s")
             sys.stderr.flush()
 
@@ -126,5 +126,5 @@ def with_run_options(options: OptionsT, name: str, arguments: argparse.Namespace
 
 def _conf(arguments: argparse.Namespace) -> dict[str, str]:
     """The session's settings; a progress line where somebody can see it."""
-    shown = "true" if sys.stderr.isatty() else "false"
-    return {"spark.ui.showConsoleProgress": shown, **dict(arguments.conf)}
+    on_terminal = "true" if sys.stderr.isatty() else "false"
+    return {"spark.ui.showConsoleProgress": on_terminal, **dict(arguments.conf)}

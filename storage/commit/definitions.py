@@ -89,18 +89,18 @@ class Definitions:
         return self._catalog.table(table.name)
 
     def new_table(
-        self, table: TableInfo, replaces: bool, made_of: "SnapshotBound | None"
+        self, table: TableInfo, replaces: bool, read_bound: "SnapshotBound | None"
     ) -> NewTable:
         """A table that a transaction is to make together with its rows.
 
-        `replaces`, `made_of`: see `NewTable`. Raises DuplicateObjectError: the name is taken.
+        `replaces`, `read_bound`: see `NewTable`. Raises DuplicateObjectError: the name is taken.
         """
         with self._committer.lock:
             self._committer.check_writable()
             self._rest(table, replaces).check_name_free(table)
         stored = TableInfo.from_json(table.to_json())
         tablets = {info.id: self._open_tablet(info, stored.schema) for info in stored.tablets}
-        return NewTable(stored, tablets, replaces, made_of)
+        return NewTable(stored, tablets, replaces, read_bound)
 
     def _rest(self, table: TableInfo, replaces: bool) -> "Catalog":
         """The catalog without the table that a new one replaces."""
@@ -120,8 +120,8 @@ class Definitions:
             if new.replaces and new.info.name in by_name
         ]
         for new, old in there:
-            if new.made_of is not None:
-                self._check_unchanged(old, new.made_of)
+            if new.read_bound is not None:
+                self._check_unchanged(old, new.read_bound)
         return [old.id for _, old in there]
 
     def _check_unchanged(self, table: TableInfo, since: "SnapshotBound") -> None:

@@ -19,11 +19,11 @@ class NewTable:
         tablets: by UUID; they have no folders yet.
         replaces: whether it takes the place of the table that has its name at the commit, which is
             dropped then.
-        made_of: the snapshot at which that table's rows were read for this one, if they were; no
+        read_bound: the snapshot at which that table's rows were read for this one, if they were; no
             commit may have changed them since.
     """
 
     info: "TableInfo"
     tablets: Mapping[str, "Tablet"]
     replaces: bool = False
-    made_of: "SnapshotBound | None" = None
+    read_bound: "SnapshotBound | None" = None

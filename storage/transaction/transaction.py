@@ -63,18 +63,18 @@ class Transaction(TransactionReads):
         return bool(self._writes.by_tablet or self._new_tables)
 
     def create_table(
-        self, table: TableInfo, *, replaces: bool = False, made_of: SnapshotBound | None = None
+        self, table: TableInfo, *, replaces: bool = False, read_bound: SnapshotBound | None = None
     ) -> TableInfo:
         """Make a table, which only this transaction sees until it commits, and no savepoint ends.
 
         Args:
             replaces: whether it takes the place of the table of its name, if there is one then.
-            made_of: see `NewTable`; a commit since then is a conflict.
+            read_bound: see `NewTable`; a commit since then is a conflict.
 
         Returns it as it is to be written. Raises DuplicateObjectError: the name is taken.
         """
         self._open()
-        new = self._services.definitions.new_table(table, replaces, made_of)
+        new = self._services.definitions.new_table(table, replaces, read_bound)
         self._new_tables.append(new)
         self._services = with_new_table(self._services, new)
         return new.info

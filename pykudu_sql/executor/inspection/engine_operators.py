@@ -45,7 +45,7 @@ def planned_operators(
 
 def operator_json(operator: Operator, relations: Mapping[str, Relation]) -> dict[str, Any]:
     """A tree of operators as JSON has it. `relations`: what they read."""
-    return _shown(operator, [_Source(name, relation) for name, relation in relations.items()])
+    return _entry(operator, [_Source(name, relation) for name, relation in relations.items()])
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class _Source:
         return lacks, self.is_read, abs(count - (operator.estimated_rows or 0))
 
 
-def _shown(operator: Operator, sources: Sequence[_Source]) -> dict[str, Any]:
+def _entry(operator: Operator, sources: Sequence[_Source]) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": operator.name}
     if operator.columns is not None and sources:
         read = min(sources, key=lambda each: each.distance(operator))
@@ -81,5 +81,5 @@ def _shown(operator: Operator, sources: Sequence[_Source]) -> dict[str, Any]:
         entry["milliseconds"] = round(operator.seconds * 1000, 3)
     inputs: Sequence[Operator] = operator.inputs
     if inputs:
-        entry["inputs"] = [_shown(each, sources) for each in inputs]
+        entry["inputs"] = [_entry(each, sources) for each in inputs]
     return entry

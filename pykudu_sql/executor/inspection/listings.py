@@ -126,8 +126,8 @@ def _tablets(state: SessionState, table: TableInfo) -> Listed:
     for index, tablet in enumerate(table.tablets):
         mine = [rowset for rowset in rowsets if rowset.tablet == index]
         partition = partition_text(table.schema, table.partition_schema, tablet.partition)
-        held = (sum(rowset.rows for rowset in mine), sum(rowset.size for rowset in mine))
-        rows.append((index, partition, len(mine), *held, tablet.id))
+        totals = (sum(rowset.rows for rowset in mine), sum(rowset.size for rowset in mine))
+        rows.append((index, partition, len(mine), *totals, tablet.id))
     return _TABLETS, rows
 
 
@@ -160,10 +160,10 @@ def _rowsets(state: SessionState, table: TableInfo) -> Listed:
     rows: list[Row] = []
     for rowset in state.store.rowset_infos(table):
         deltas = (rowset.undo_records, rowset.redo_records, rowset.memory_deltas)
-        held = (rowset.rows, rowset.size, *deltas)
+        counts = (rowset.rows, rowset.size, *deltas)
         ends = (_key_text(table.schema, key) for key in (rowset.min_key, rowset.max_key))
         named = (rowset.tablet, rowset.rowset_id, rowset.kind)
-        rows.append((*named, *held, rowset.tablet_id, *ends))
+        rows.append((*named, *counts, rowset.tablet_id, *ends))
     return _ROWSETS, rows
 
 

@@ -8,7 +8,7 @@ from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.reading.engine_runs import run_engine
 from pykudu_sql.executor.reading.join_scans import (
     LEAST_LOOKED_UP,
-    GivenValues,
+    ConstantFilter,
     ScanReport,
     relations_of,
 )
@@ -42,13 +42,15 @@ def read_for(
         _narrows_many(query, each, parameters, transaction) for each in early.subqueries
     ):
         return query, relations_of(state, query, parameters, transaction, reports)
-    fixed_values: list[GivenValues] = []
+    fixed_values: list[ConstantFilter] = []
     for subquery in early.subqueries:
         inner = subquery.query
         relations = relations_of(state, inner, parameters, transaction, reports)
         rows = run_engine(state, inner, relations, parameters).table
         rows = rows.rename_columns(list(inner.names))
-        fixed_values.append(GivenValues(subquery.name, rows, subquery.target, subquery.target_id))
+        fixed_values.append(
+            ConstantFilter(subquery.name, rows, subquery.target, subquery.target_id)
+        )
     around = early.around()
     return around, relations_of(state, around, parameters, transaction, reports, fixed_values)
 

@@ -58,6 +58,6 @@ def frame_relation(state: SessionState, table: FrameTable, column_ids: Sequence[
             )
     rows = table.rows
     if isinstance(rows, pa.Table):
-        held: Relation = rows.select(list(column_ids))
-        return held
+        selected: Relation = rows.select(list(column_ids))
+        return selected
     return FrameScan(rows, column_ids, state)

@@ -70,7 +70,7 @@ class ScanReport:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenValues:
+class ConstantFilter:
     """The values of a subquery that was computed first, and the scan that they narrow.
 
     Attributes:
@@ -109,7 +109,7 @@ def relations_of(
     parameters: ParameterValues,
     transaction: Transaction,
     reports: dict[str, ScanReport] | None = None,
-    fixed_values: Sequence[GivenValues] = (),
+    fixed_values: Sequence[ConstantFilter] = (),
 ) -> dict[str, Relation]:
     """The rows of all scans of a query, by the scans' names.
 
@@ -201,7 +201,7 @@ def _order(waiting: _Pending) -> tuple[float, int]:
     return rows, -len(waiting.scan.column_ids)
 
 
-def _narrow(fixed_values: GivenValues, target: _Pending) -> None:
+def _narrow(fixed_values: ConstantFilter, target: _Pending) -> None:
     """Filter a scan by the values of a subquery."""
     values = fixed_values.rows.column(0)
     predicate = _in_list(values, target.rows, target, fixed_values.target_id) or _integer_set(

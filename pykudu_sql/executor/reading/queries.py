@@ -35,7 +35,7 @@ def select(state: SessionState, query: Query, parameters: ParameterValues) -> Ou
             return row
     if state.settings.engine != EMBEDDED:
         outcome = answer(state, query, parameters, transaction)
-        return _held(outcome.table, query, outcome.types)
+        return _materialized(outcome.table, query, outcome.types)
     if query.scanned is not None:
         rows = scanned_rows(state, query, parameters, transaction)
         if rows is not None:
@@ -44,7 +44,7 @@ def select(state: SessionState, query: Query, parameters: ParameterValues) -> Ou
     return _computed_rows(state, query, parameters, transaction)
 
 
-def _held(table: pa.Table, query: Query, types: Sequence[str]) -> Outcome:
+def _materialized(table: pa.Table, query: Query, types: Sequence[str]) -> Outcome:
     return Outcome(TableResult(table.rename_columns(list(query.names)), types), table.num_rows)
 
 
@@ -67,7 +67,7 @@ def _computed_rows(
     table = pa.Table.from_batches(stream.batches, stream.schema)
     if query.is_cut_short(rows_at_hand(relations), table.num_rows):
         return _computed_rows(state, query.unlimited(), parameters, transaction)
-    return _held(table, query, stream.types)
+    return _materialized(table, query, stream.types)
 
 
 def query_stream(
@@ -138,8 +138,8 @@ def _summarize(query: Query, transaction: Transaction) -> Outcome | None:
         return None
     by_id = scan.table.schema.by_id
     types = [
-        _BIGINT if wanted.column_id is None else _computed(by_id[wanted.column_id].type)
-        for wanted in query.summary
+        _BIGINT if aggregate.column_id is None else _computed(by_id[aggregate.column_id].type)
+        for aggregate in query.summary
     ]
     row = tuple(
         None if fact is None else from_cell(fact, data_type)

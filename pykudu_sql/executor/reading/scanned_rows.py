@@ -41,13 +41,13 @@ def scanned_rows(
     state.checkpoint()
     check_parameter_values(query, parameters, state.engine, state.computed_types)
     (scan,) = query.scans
-    wanted = replace(
+    narrowed = replace(
         scan,
         column_ids=tuple(dict.fromkeys(scanned.outputs)),
         order=scanned.order,
     )
     predicate = bind_predicate(scan.predicate, parameters)
-    table_scan = prepared_scan(state, wanted, predicate, transaction)
+    table_scan = prepared_scan(state, narrowed, predicate, transaction)
     most = min(state.settings.scan_memory_bytes, state.settings.result_memory_bytes)
     row_filter = table_scan.row_filter()
     if not is_small(table_scan, row_filter, MOST_ROWS, min(most, state.store.budget.free)):

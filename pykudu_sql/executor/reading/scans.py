@@ -1,8 +1,8 @@
 """Scans of a query as relations of the engine: whole tables, or streams where they are too large.
 
 Scans are whole tables, the smallest ones first, until `scan_memory_bytes` are used up: all rows of
-a table, or those that match where a sample of it says that they fit (`held_rows`). What would take
-more than is left is a stream, also in a join, and the engine is told about how many rows it
+a table, or those that match where a sample of it says that they fit (`bounded_rows`). What would
+take more than is left is a stream, also in a join, and the engine is told about how many rows it
 has (`engine.sized_stream`): what is in memory does not grow with the tables, and a relation that
 the query mentions twice is scanned twice.
 """
@@ -23,8 +23,8 @@ from pykudu_sql.storage.common.predicate.column_predicate import Predicate
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, ScanSpec
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.remote.system_tables import rows_at
+from pykudu_sql.storage.scan.bounded_rows import exceeds, read_within, rows_to_read
 from pykudu_sql.storage.scan.column_words import words_of
-from pykudu_sql.storage.scan.held_rows import exceeds, held, rows_to_read
 from pykudu_sql.storage.scan.scan_token import batches_of
 from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
@@ -148,7 +148,7 @@ def relation_of(
     if most is None or not exceeds(table_scan, most):
         rows: Relation = table_scan.to_table()
         return rows
-    fitting = held(table_scan, most) if scan.limit is None else None
+    fitting = read_within(table_scan, most) if scan.limit is None else None
     if fitting is not None:
         return fitting
     # The engine stops reading a stream by itself, and needs no more rows than it wants.

@@ -88,9 +88,9 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
     except DataError:
         if mode is RowErrorMode.FAIL:
             raise
-        columns, kept, errors = _without_faults(table, matched)
+        columns, accepted, errors = _without_faults(table, matched)
         results = state.transactions.write(
-            lambda t: reported(write_columns(mode, t, table, kind, columns), kept, errors)
+            lambda t: reported(write_columns(mode, t, table, kind, columns), accepted, errors)
         )
     else:
         results = state.transactions.write(lambda t: write_columns(mode, t, table, kind, columns))
@@ -129,7 +129,7 @@ def _reader(data: Any) -> pa.RecordBatchReader:
 def _columns(data: Any) -> Columns:
     """Data as columns by name: Arrow arrays, or lists of Python values."""
     if isinstance(data, Mapping):
-        return {name: _held(values, name) for name, values in data.items()}
+        return {name: _values_of(values, name) for name, values in data.items()}
     if isinstance(data, pa.Table | pa.RecordBatch):
         return _by_name(data.schema.names, data.columns)
     if _is_pandas(data) and hasattr(data, "columns"):
@@ -144,8 +144,8 @@ def _columns(data: Any) -> Columns:
 
 def _is_stream(data: object) -> bool:
     """Whether data is none of what `_columns` takes, and offers Arrow's C stream."""
-    is_held = isinstance(data, Mapping | pa.Table | pa.RecordBatch)
-    return not is_held and not _is_pandas(data) and hasattr(data, "__arrow_c_stream__")
+    is_columnar = isinstance(data, Mapping | pa.Table | pa.RecordBatch)
+    return not is_columnar and not _is_pandas(data) and hasattr(data, "__arrow_c_stream__")
 
 
 def _is_pandas(data: object) -> bool:
@@ -208,23 +208,24 @@ def _without_faults(
             for row in faults(len(values), partial(_attempt, values, column)):
                 bad.setdefault(row, _fault(values[row], column))
     length = max((len(values) for _, values in matched.values()), default=0)
-    kept = [row for row in range(length) if row not in bad]
+    accepted = [row for row in range(length) if row not in bad]
     rest: dict[int, tuple[ColumnSchema, Values]] = {
-        column_id: (column, _take(values, kept)) for column_id, (column, values) in matched.items()
+        column_id: (column, _take(values, accepted))
+        for column_id, (column, values) in matched.items()
     }
     keys = [matched[column.id] for column in table.schema.key_columns if column.id in matched]
     errors = [row_error(row, _key(keys, row), error) for row, error in bad.items()]
-    return _arrays(rest), kept, errors
+    return _arrays(rest), accepted, errors
 
 
 def _attempt(values: list[Any], column: ColumnSchema, start: int, stop: int) -> pa.Array:
     return array_of(values[start:stop], column)
 
 
-def _take(values: Values, kept: list[int]) -> Values:
+def _take(values: Values, accepted: list[int]) -> Values:
     if isinstance(values, list):
-        return [values[row] for row in kept]
-    return values.take(pa.array(kept, pa.int64()))
+        return [values[row] for row in accepted]
+    return values.take(pa.array(accepted, pa.int64()))
 
 
 def _fault(value: object, column: ColumnSchema) -> DataError:
@@ -256,7 +257,7 @@ def _column(table: TableInfo, kind: RowOpKind, name: str) -> ColumnSchema:
     return column
 
 
-def _held(values: Any, name: object) -> Values:
+def _values_of(values: Any, name: object) -> Values:
     """Values as an Arrow array where that keeps what they are, else as a list."""
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
@@ -277,4 +278,4 @@ def _from_numpy(values: Any) -> Values:
     except pa.ArrowException:
         # An array of mixed Python objects: value by value, with an error that names the row.
         is_missing = values.isna() if _is_pandas(values) else repeat(False)
-        return [None if gone else v for v, gone in zip(values, is_missing, strict=False)]
+        return [None if missing else v for v, missing in zip(values, is_missing, strict=False)]

@@ -154,9 +154,9 @@ def _answered(
     most: int,
 ) -> ChunkedRows:
     if state.settings.engine != EMBEDDED:
-        held = answer(state, query, parameters, transaction)
-        batches = held.table.to_batches()
-        return ChunkedRows(held.table.schema, batches, True, lambda: None, 0, types=held.types)
+        result = answer(state, query, parameters, transaction)
+        batches = result.table.to_batches()
+        return ChunkedRows(result.table.schema, batches, True, lambda: None, 0, types=result.types)
     size = min(most, chunk_bytes(state.store.budget))
     return _streamed(state, query, parameters, transaction, size)
 

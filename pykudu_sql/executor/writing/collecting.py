@@ -96,12 +96,12 @@ def collect_columns(
         bad = _bad_rows(transaction, table, columns)
         if not bad:
             raise
-    kept = np.setdiff1d(np.arange(length), np.fromiter(bad, np.int64, len(bad)))
-    rest = {i: values.take(pa.array(kept)) for i, values in columns.items()}
-    operations = RowOperations(kind, transaction.coerce(table, rest), len(kept))
+    accepted = np.setdiff1d(np.arange(length), np.fromiter(bad, np.int64, len(bad)))
+    rest = {i: values.take(pa.array(accepted)) for i, values in columns.items()}
+    operations = RowOperations(kind, transaction.coerce(table, rest), len(accepted))
     errors = [row_error(row, key_of(table, columns, row), error) for row, error in bad.items()]
     results = transaction.write(table, operations, RowErrorMode.COLLECT)
-    return reported(results, kept.tolist(), errors)
+    return reported(results, accepted.tolist(), errors)
 
 
 def _bad_rows(

@@ -56,13 +56,13 @@ def _distinct(plan: ConflictInsert, columns: Columns, length: int) -> Columns:
         [*(columns[i] for i in key_ids), pa.array(np.arange(length))], [*names, _ROW]
     )
     which = "max" if plan.repeated is Repeated.LAST else "min"
-    kept = rows.group_by(names, use_threads=False).aggregate([(_ROW, which)])
-    if kept.num_rows == length:
+    deduplicated = rows.group_by(names, use_threads=False).aggregate([(_ROW, which)])
+    if deduplicated.num_rows == length:
         return columns
     if plan.repeated is Repeated.REFUSED:
         raise _proposed_twice(plan.table)
-    order = pc.sort_indices(kept.column(f"{_ROW}_{which}"))
-    indices = kept.column(f"{_ROW}_{which}").take(order)
+    order = pc.sort_indices(deduplicated.column(f"{_ROW}_{which}"))
+    indices = deduplicated.column(f"{_ROW}_{which}").take(order)
     return {i: values.take(indices) for i, values in columns.items()}
 
 

@@ -138,8 +138,8 @@ class _FileRows:
             results = write_rows(self._mode, transaction, table, kind, rows, self._by_id)
         if self._mode is RowErrorMode.FAIL:
             return results
-        kept = _KeptPositions(self._left_out)
-        errors = [replace(one, position=kept.position(one.position)) for one in results.errors]
+        positions = _AcceptedPositions(self._left_out)
+        errors = [replace(one, position=positions.position(one.position)) for one in results.errors]
         errors = sorted([*errors, *self._errors], key=lambda one: one.position)
         return RowResults(
             results.applied,
@@ -165,8 +165,8 @@ class _FileRows:
                     # Of a key given twice the later row is meant.
                     named = [one for one in refused if one.key and one.key in error.message]
                     row = replace(named[-1], message=error.message) if named else refused[0]
-                    kept = _KeptPositions(self._left_out)
-                    row = replace(row, position=kept.position(start + row.position))
+                    positions = _AcceptedPositions(self._left_out)
+                    row = replace(row, position=positions.position(start + row.position))
                     (located,) = self._located([row])
                     return type(error)(located.message, hint=error.hint, sqlstate=error.sqlstate)
                 start += len(chunk)
@@ -254,7 +254,7 @@ def _place(part: _Part, record: int, lines: Mapping[int, int]) -> str:
     return f"'{part.name}', " + (f"row {record + 1}" if line is None else f"line {line}")
 
 
-class _KeptPositions:
+class _AcceptedPositions:
     """Positions in a statement of rows that are numbered without those left out."""
 
     def __init__(self, left_out: Sequence[int]) -> None:

@@ -89,7 +89,7 @@ def _create_as(
     state: SessionState, plan: CreateTable, rows: ChunkedRows, bound: SnapshotBound
 ) -> Outcome:
     """Create a table with all rows of its query, read at `bound`, the first of which are there."""
-    made_of = bound if _reads_replaced(plan) else None
+    read_bound = bound if _reads_replaced(plan) else None
     table, summary = _new_table(plan), _created(state, plan)
     ids = [column.id for column in table.schema.visible_columns]
 
@@ -98,7 +98,7 @@ def _create_as(
         return dict(zip(ids, chunk.columns, strict=True))
 
     def fill(transaction: Transaction) -> RowResults:
-        created = transaction.create_table(table, replaces=plan.replaces, made_of=made_of)
+        created = transaction.create_table(table, replaces=plan.replaces, read_bound=read_bound)
         with state.followed():
             return write_rows(
                 RowErrorMode.FAIL, transaction, created, RowOpKind.INSERT, rows, columns_of

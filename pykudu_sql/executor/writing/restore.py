@@ -20,10 +20,10 @@ def restore_table(state: SessionState, plan: RestoreTable, parameters: Parameter
 
     def restore(transaction: Transaction) -> int:
         # Both are read before anything is written: a statement never sees its own effects.
-        gone = compute(state, plan.gone, parameters, transaction).table
+        deleted = compute(state, plan.deleted, parameters, transaction).table
         rows = compute(state, plan.rows, parameters, transaction).table
         deleted = _write(
-            transaction, plan, RowOpKind.DELETE_IGNORE, gone, plan.table.schema.key_ids
+            transaction, plan, RowOpKind.DELETE_IGNORE, deleted, plan.table.schema.key_ids
         )
         written = _write(transaction, plan, RowOpKind.UPSERT, rows, plan.column_ids)
         return deleted + written

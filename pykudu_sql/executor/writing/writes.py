@@ -221,9 +221,9 @@ def _batch_of_fitting(
 ) -> Action:
     """The same without the sets of parameters that do not fit, whose rows are reported."""
     bad = faults(len(parameter_rows), lambda start, stop: convert(parameter_rows[start:stop]))
-    kept = [index for index in range(len(parameter_rows)) if index not in bad]
-    operations = convert([parameter_rows[index] for index in kept])
-    positions = [index * rows + row for index in kept for row in range(rows)]
+    accepted = [index for index in range(len(parameter_rows)) if index not in bad]
+    operations = convert([parameter_rows[index] for index in accepted])
+    positions = [index * rows + row for index in accepted for row in range(rows)]
     errors = [
         row_error(index * rows + row, f"parameters {index + 1}", error)
         for index, error in bad.items()
@@ -256,16 +256,16 @@ def _column(
 
 
 def _updated(plan: KeyUpdate, parameter_rows: Sequence[ParameterValues]) -> RowOperations:
-    kept, columns = _keys(plan, parameter_rows)
+    accepted, columns = _keys(plan, parameter_rows)
     by_id = plan.table.schema.by_id
     for column_id, value in plan.assignments:
-        columns[column_id] = _column(by_id[column_id], (value,), kept)
-    return RowOperations(RowOpKind.UPDATE_IGNORE, columns, len(kept))
+        columns[column_id] = _column(by_id[column_id], (value,), accepted)
+    return RowOperations(RowOpKind.UPDATE_IGNORE, columns, len(accepted))
 
 
 def _deleted(plan: KeyDelete, parameter_rows: Sequence[ParameterValues]) -> RowOperations:
-    kept, columns = _keys(plan, parameter_rows)
-    return RowOperations(RowOpKind.DELETE_IGNORE, columns, len(kept))
+    accepted, columns = _keys(plan, parameter_rows)
+    return RowOperations(RowOpKind.DELETE_IGNORE, columns, len(accepted))
 
 
 def _keys(
@@ -273,12 +273,12 @@ def _keys(
 ) -> tuple[list[ParameterValues], dict[int, pa.Array]]:
     """The sets of parameters whose key a row can have, and these keys by column."""
     bound = [(row, _key(plan, row)) for row in parameter_rows]
-    kept = [(row, key) for row, key in bound if key is not None]
+    accepted = [(row, key) for row, key in bound if key is not None]
     columns = {
-        column.id: cells_to_array([key[index] for _, key in kept], column.type)
+        column.id: cells_to_array([key[index] for _, key in accepted], column.type)
         for index, column in enumerate(plan.table.schema.key_columns)
     }
-    return [row for row, _ in kept], columns
+    return [row for row, _ in accepted], columns
 
 
 def insert_operations(

@@ -57,8 +57,8 @@ class ChangedRows:
             store.wait_until_readable(high)
             info = store.catalog_at(high).table(table.lower())
             columns = info.schema.columns if names is None else info.schema.project(names)
-            held = store.history.hold((info,), min(low, high))
-            yield cls(store, info, tuple(columns), held.bound, high)
+            snapshot = store.history.hold((info,), min(low, high))
+            yield cls(store, info, tuple(columns), snapshot.bound, high)
 
     @property
     def schema(self) -> pa.Schema:

@@ -57,7 +57,7 @@ class TableRows:
         with opened_to_read(path) as database:
             planner = ReadPlanner(database, read)
             columns = planner.columns()
-            with planner.plan(columns).held() as plan:
+            with planner.plan(columns).leased() as plan:
                 column_names = tuple(column.name for column in columns)
                 yield cls(database, table, column_names, options.where, planner.bound, plan.size)
 

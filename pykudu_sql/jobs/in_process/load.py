@@ -230,8 +230,8 @@ class _Filling:
         for source in self.files:
             if source.is_empty:
                 continue
-            wanted = source.unnamed_columns(self.table)
-            with closing(open_rows(source.file, source.kind, self.table, wanted)) as rows:
+            unnamed = source.unnamed_columns(self.table)
+            with closing(open_rows(source.file, source.kind, self.table, unnamed)) as rows:
                 self.rejects.begin(source.file.path, rows)
                 for fitting in fitting_rows(rows, faults, self._check, self._refuse):
                     self._done += fitting.rows.num_rows
@@ -278,8 +278,8 @@ class _Filling:
     def _null_reason(self, chunk: _Chunk, error: RowError) -> str:
         row = chunk.rows.slice(error.position, 1)
         for column in self.table.schema.columns:
-            is_given = column.name in row.column_names and not column.nullable
-            if is_given and row.column(column.name).null_count:
+            is_required = column.name in row.column_names and not column.nullable
+            if is_required and row.column(column.name).null_count:
                 return f"column '{column.name}' must not be NULL"
         return error.message
 

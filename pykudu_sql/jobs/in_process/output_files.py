@@ -34,23 +34,23 @@ def spark_only_feature(options: Mapping[str, str]) -> str | None:
 
 def file_options(file_format: str | None, options: Mapping[str, str]) -> FileOptions:
     """Options of a job as those of files. Raises InvalidValueError: one has no such value."""
-    known_options: dict[str, Any] = {
+    file_settings: dict[str, Any] = {
         OPTIONS[name.lower()]: value for name, value in options.items() if name.lower() in OPTIONS
     }
-    header = known_options.pop("header", "true").lower()
+    header = file_settings.pop("header", "true").lower()
     if header not in ("true", "false"):
         raise InvalidValueError(f"header is true or false, not '{header:.40}'")
-    if "compression" in known_options:
-        named = known_options["compression"].lower()
-        known_options["compression"] = _COMPRESSIONS.get(named, named)
-    if known_options.get("delimiter") == "\\t":
-        known_options["delimiter"] = "\t"
+    if "compression" in file_settings:
+        named = file_settings["compression"].lower()
+        file_settings["compression"] = _COMPRESSIONS.get(named, named)
+    if file_settings.get("delimiter") == "\\t":
+        file_settings["delimiter"] = "\t"
     for name in ("delimiter", "quote"):
-        if len(known_options.get(name, "x").encode()) != 1:
+        if len(file_settings.get(name, "x").encode()) != 1:
             raise InvalidValueError(
-                f"{name} is one character of ASCII, not {known_options[name]!r:.40}"
+                f"{name} is one character of ASCII, not {file_settings[name]!r:.40}"
             )
-    return FileOptions(file_format, header=header == "true", **known_options)
+    return FileOptions(file_format, header=header == "true", **file_settings)
 
 
 def write_files(

@@ -117,8 +117,8 @@ def find_files(
         raise InvalidValueError(
             f"there is no format '{file_format:.40}'", hint="choose one of " + ", ".join(FORMATS)
         )
-    known_options = {name: value for name, value in options.items() if name.lower() in OPTIONS}
-    access, settings = FileAccess(True, database, False), file_options(file_format, known_options)
+    format_options = {name: value for name, value in options.items() if name.lower() in OPTIONS}
+    access, settings = FileAccess(True, database, False), file_options(file_format, format_options)
     files = [file for source in sources for file in access.to_read(_plain(source))]
     if file_format is None:
         _check_one_format([file.path for file in files])

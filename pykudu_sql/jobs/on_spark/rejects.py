@@ -76,7 +76,7 @@ def find_rejects(
 def unfit_rows(check: RowCheck, checked: DataFrame, most: int) -> list[RejectedRow]:
     """Rows that do not fit the table, whatever their keys are."""
     wrong = checked.where(f.col(REASON) != "").limit(most)
-    rows = wrong.select(NUMBER, check.kind(), REASON, check.shown(wrong), FILE, START)
+    rows = wrong.select(NUMBER, check.kind(), REASON, check.source_text(wrong), FILE, START)
     return sorted((_reject(row) for row in rows.collect()), key=lambda one: one.number)
 
 
@@ -87,7 +87,7 @@ def _with_kinds(check: RowCheck, checked: DataFrame, kinds: Mapping[int, str]) -
     numbers = checked.sparkSession.createDataFrame([(n,) for n in kinds], f"{NUMBER} bigint")
     wrong = checked.join(f.broadcast(numbers), NUMBER, "left_semi")
     key = f.concat(f.lit("key "), check.key_text(list(check.table.schema.key_columns)))
-    rows = wrong.select(NUMBER, f.lit(""), key, check.shown(wrong), FILE, START)
+    rows = wrong.select(NUMBER, f.lit(""), key, check.source_text(wrong), FILE, START)
     rejects = [_reject(row) for row in rows.collect()]
     return [
         replace(
@@ -102,8 +102,8 @@ def _key_reason(kind: str) -> str:
 
 
 def _reject(row: Row) -> RejectedRow:
-    number, kind, reason, shown, file, block = row
-    return RejectedRow(number, kind, reason, shown, file, block)
+    number, kind, reason, source_text, file, block = row
+    return RejectedRow(number, kind, reason, source_text, file, block)
 
 
 def located(
@@ -124,11 +124,11 @@ def located(
         begins[file, block] = first - before[file]
         before[file] += count
     records = [one.number - begins[one.file, one.block] for one in rejects]
-    wanted = {
+    records_of = {
         file: [r for r, one in zip(records, rejects, strict=True) if one.file == file]
         for file in files
     }
-    lines = {file: _lines(file, wanted[file], source, before[file]) for file in files}
+    lines = {file: _lines(file, records_of[file], source, before[file]) for file in files}
     return [
         Reject(
             _path(one.file), one.kind, one.reason, one.row, lines[one.file].get(record), record + 1
@@ -137,9 +137,9 @@ def located(
     ]
 
 
-def _lines(file: str, wanted: Sequence[int], source: SourceFiles, count: int) -> dict[int, int]:
+def _lines(file: str, records_of: Sequence[int], source: SourceFiles, count: int) -> dict[int, int]:
     options = {name.lower(): value for name, value in source.options.items()}
-    return lines_of(_path(file), source.file_format, options, count, wanted)
+    return lines_of(_path(file), source.file_format, options, count, records_of)
 
 
 def _path(file: str) -> str:

@@ -121,8 +121,8 @@ class RowCheck:
     def key_text(self, columns: Sequence[ColumnSchema]) -> Column:
         """`(a, b) = (1, x)` of a row of the files."""
         names = ", ".join(column.name for column in columns)
-        shown = [f.coalesce(cell(one.name).cast("string"), f.lit("NULL")) for one in columns]
-        return f.concat(f.lit(f"({names}) = ("), f.concat_ws(", ", *shown), f.lit(")"))
+        texts = [f.coalesce(cell(one.name).cast("string"), f.lit("NULL")) for one in columns]
+        return f.concat(f.lit(f"({names}) = ("), f.concat_ws(", ", *texts), f.lit(")"))
 
     def with_reasons(self, rows: DataFrame) -> DataFrame:
         """The rows with a column `REASON`: why a row does not fit, empty if it does."""
@@ -135,8 +135,8 @@ class RowCheck:
         `checked`: rows `with_reasons`; `more`: other columns of it to be kept.
         """
         cells = self.cells()
-        kept = [cells[column.id].alias(column.name) for column in self.columns]
-        return checked.where(f.col(REASON) == "").select(*kept, *more)
+        converted_cells = [cells[column.id].alias(column.name) for column in self.columns]
+        return checked.where(f.col(REASON) == "").select(*converted_cells, *more)
 
     def kind(self) -> Column:
         """The kind of the first problem of a row."""
@@ -144,7 +144,7 @@ class RowCheck:
             *(f.when(text.isNotNull(), f.lit(kind)) for kind, text in self.problems())
         )
 
-    def shown(self, checked: DataFrame) -> Column:
+    def source_text(self, checked: DataFrame) -> Column:
         """A row as it came: the line where it could not be taken apart, else JSON."""
         hidden = (CORRUPT, REASON, *ROW_LOCATION)
         names = [name for name in checked.columns if name not in hidden]
@@ -169,14 +169,15 @@ def _converted(column: ColumnSchema, source: t.DataType) -> Column:
 def _wrong(column: ColumnSchema, source: t.DataType) -> Column:
     """Why a cell does not fit; NULL when it does."""
     source_cell, converted = cell(column.name), _converted(column, source)
-    shown = f.substring(source_cell.cast("string"), 1, 40)
+    excerpt = f.substring(source_cell.cast("string"), 1, 40)
     wrong = source_cell.isNotNull() & converted.isNull()
     if _may_be_cut(source, spark_type(column.type)):
         wrong = wrong | (converted.cast(source) != source_cell)
     if column.type.kind is Kind.DECIMAL and isinstance(source, (t.StringType, t.DecimalType)):
         wrong = wrong | _has_more_digits(source_cell, converted, column.type)
     return f.when(
-        wrong, f.concat(f.lit(f"column '{column.name}': '"), shown, f.lit(f"' is no {column.type}"))
+        wrong,
+        f.concat(f.lit(f"column '{column.name}': '"), excerpt, f.lit(f"' is no {column.type}")),
     )
 
 

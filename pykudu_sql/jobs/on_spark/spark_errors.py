@@ -32,9 +32,9 @@ def plain_spark_errors() -> Iterator[None]:
 
 def _first_sentence(text: str) -> str:
     """Spark's message and its reason, without the names of conditions and without traces."""
-    thrown = _THROWN.findall(text)
-    if not thrown:
+    messages = _THROWN.findall(text)
+    if not messages:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         return _CONDITION.sub("", lines[0]) if lines else "no reason was given"
-    first, last = (_CONDITION.sub("", one.strip()) for one in (thrown[0], thrown[-1]))
+    first, last = (_CONDITION.sub("", one.strip()) for one in (messages[0], messages[-1]))
     return first if last in first else f"{first} ({last})"

@@ -195,7 +195,7 @@ class ChangeFeed:
         InvalidSchemaError: the table has no such column any more.
         """
         table = self._with_later_columns(table)
-        column_ids, positions, expected = self._wanted(schema, table)
+        column_ids, positions, expected = self._projection(schema, table)
         shares = [s.to_json() for s in plan_changes(self._store, table, low, high, column_ids)]
         count = min(MOST_TASKS, len(shares))
         return [ChangePartition(tuple(shares[i::count]), positions, expected) for i in range(count)]
@@ -213,7 +213,7 @@ class ChangeFeed:
         Raises: as `changes`.
         """
         table = self._with_later_columns(table)
-        column_ids, positions, expected = self._wanted(schema, table)
+        column_ids, positions, expected = self._projection(schema, table)
         plan = plan_tokens(self._store, table, ScanSpec(column_ids), bound)
         tablet_ids = {table.tablets[index].id for index in tablets}
         if plan.lease is not None:
@@ -246,7 +246,7 @@ class ChangeFeed:
         self._store.refresh()
         return with_later_columns(self._store, table)
 
-    def _wanted(
+    def _projection(
         self, schema: StructType, table: TableInfo
     ) -> tuple[tuple[int, ...], tuple[int, ...], pa.Schema]:
         """Column ids to read, the place of each field wanted among them, and the schema expected.

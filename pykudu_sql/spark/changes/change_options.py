@@ -51,10 +51,10 @@ class ChangeOptions:
         Raises ProgrammingError: table or path is missing, or an option is for the table's rows
         only; InvalidValueError: a value does not fit.
         """
-        for name, shown in (("where", "where"), ("asof", "asOf")):
+        for name, spelled in (("where", "where"), ("asof", "asOf")):
             if options.get(name):
                 raise ProgrammingError(
-                    f"option '{shown}' is for the rows of a table, not for its changes",
+                    f"option '{spelled}' is for the rows of a table, not for its changes",
                     hint="filter the DataFrame; startingTimestamp and endingTimestamp say when",
                 )
         check_names(options, _OPTIONS)

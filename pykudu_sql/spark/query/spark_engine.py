@@ -63,7 +63,7 @@ class SparkEngine:
         # The group holds for jobs of this thread, and is set anew for the next statement.
         context.setJobGroup(self._group, "a statement of pykudu-sql", interruptOnCancel=True)
         try:
-            with ExitStack() as held, self._planned(sql, self._read(relations, held)) as frame:
+            with ExitStack() as leases, self._planned(sql, self._read(relations, leases)) as frame:
                 if self._cancelled:  # while it was planned, when no job was there to be stopped
                     raise QueryCancelledError("the statement was interrupted")
                 table = frame.toArrow()
@@ -103,7 +103,7 @@ class SparkEngine:
                 catalog.dropTempView(name)
 
     def _read(
-        self, relations: Mapping[str, StoredRelation], held: ExitStack
+        self, relations: Mapping[str, StoredRelation], leases: ExitStack
     ) -> Iterator[tuple[str, DataFrame]]:
         """The relations with their rows, whose files are held until `held` is left."""
         tasks = parallelism(self._session)
@@ -111,7 +111,7 @@ class SparkEngine:
             location = TableLocation(one.path, one.table)
             options = ReadOptions(location, None, one.where, str(one.as_of), SPLIT_BYTES, tasks)
             with read_planner(options) as planner:
-                plan = held.enter_context(planner.plan(one.columns).held())
+                plan = leases.enter_context(planner.plan(one.columns).leased())
             schema = spark_schema(one.columns)
             yield name, token_frame(self._session, location, plan, schema, one.columns)
 

@@ -67,7 +67,7 @@ class ReadPlan:
         return f"pykudu {location.table} as of {moment}{where} from {len(files)} files{named}"
 
     @contextmanager
-    def held(self) -> Iterator["ReadPlan"]:
+    def leased(self) -> Iterator["ReadPlan"]:
         """The plan, whose files are given back at the end."""
         with self.scan:
             yield self
@@ -124,7 +124,7 @@ class ReadPlanner:
             residual = Residual(query.sql, scan.name)
         split = self._options.split_bytes
         scan_plan = plan_tokens(self._store, self.table, spec, self.bound, split)
-        tasks = wanted_tasks(scan_plan.tokens, split, self._options.tasks)
+        tasks = task_count(scan_plan.tokens, split, self._options.tasks)
         if tasks > len(scan_plan.tokens):
             finer = sum(map(_size_of, scan_plan.tokens)) // tasks
             scan_plan.release()
@@ -169,7 +169,7 @@ def open_to_read(path: str) -> Database:
     return Database(path, settings).acquire()
 
 
-def wanted_tasks(tokens: Sequence[ScanToken], split_bytes: int, tasks: int) -> int:
+def task_count(tokens: Sequence[ScanToken], split_bytes: int, tasks: int) -> int:
     """How many tasks should read some tokens.
 
     Args:

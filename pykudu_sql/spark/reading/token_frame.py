@@ -69,7 +69,7 @@ def token_frame(
     sent = _as_sent(aliases if differs else schema.names, schema, numbered, full)
     frame = _rows(spark, location, plan, sent, _as_longs(arrow_schema(sent, columns), numbered))
     if any(full):
-        frame = frame.selectExpr(*map(_as_shown, aliases, full))
+        frame = frame.selectExpr(*map(_nullable_column, aliases, full))
     if decimals:
         frame = frame.withColumns(decimals)
     return frame.toDF(*schema.names) if differs else frame
@@ -159,7 +159,7 @@ def _as_sent(
     )
 
 
-def _as_shown(name: str, is_full: bool) -> str:
+def _nullable_column(name: str, is_full: bool) -> str:
     """A column as the DataFrame shows it: one that may be NULL, though no cell of it is."""
     return f"CASE WHEN false THEN NULL ELSE {name} END AS {name}" if is_full else name
 

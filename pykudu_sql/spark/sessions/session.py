@@ -163,8 +163,8 @@ def local_settings(master: str) -> Mapping[str, str]:
     if not master.startswith("local"):
         return NO_CONF
     workers = {"spark.python.daemon.module": "pykudu_sql.spark.sessions.worker_daemon"}
-    drawn = master == "local" or master.startswith("local[")
-    return {**workers, "spark.authenticate": "true"} if drawn else workers
+    has_secret = master == "local" or master.startswith("local[")
+    return {**workers, "spark.authenticate": "true"} if has_secret else workers
 
 
 def _log_conf(folder: str) -> str:

@@ -114,7 +114,7 @@ def test_a_part_of_a_value_takes_no_less_than_an_element_if_it_is_a_number(
 ) -> None:
     given = arguments("5", "'abc'")
     measures = ComputedMeasures(given)
-    assert (computed(measures.held(1)), computed(measures.held(2))) == (ELEMENT_BYTES, 3)
+    assert (computed(measures.component(1)), computed(measures.component(2))) == (ELEMENT_BYTES, 3)
     assert (computed(measures.written(1)), computed(measures.written(2))) == (0, 3)
 
 

@@ -196,13 +196,13 @@ def test_a_line_for_each_value_leaves_nothing_out(columns: int) -> None:
 def test_columns_shown_stand_at_both_ends_and_fit(needs: list[Need], room: int) -> None:
     needs = [Need(max(need.natural, need.least), need.least) for need in needs]
     placed = place(needs, room)
-    hidden = [i for i in range(len(needs)) if i not in placed.kept]
+    hidden = [i for i in range(len(needs)) if i not in placed.visible]
     assert hidden == list(range(hidden[0], hidden[-1] + 1)) if hidden else True
     assert len(placed.gaps) == bool(hidden)
-    if len(placed.kept) > 1:
-        shown = zip(placed.widths, (needs[i] for i in placed.kept), strict=True)
+    if len(placed.visible) > 1:
+        shown = zip(placed.widths, (needs[i] for i in placed.visible), strict=True)
         assert all(need.least <= w <= need.natural for w, need in shown)
-        assert sum(placed.widths) + 3 * len(placed.kept) + 4 * bool(hidden) < room
+        assert sum(placed.widths) + 3 * len(placed.visible) + 4 * bool(hidden) < room
 
 
 @given(
@@ -218,13 +218,13 @@ def test_columns_of_one_value_go_before_those_that_tell_rows_apart(
 ) -> None:
     needs = [Need(max(n.natural, n.least), n.least, n.is_constant) for n in needs]
     placed = place(needs, room)
-    hidden = [i for i in range(len(needs)) if i not in placed.kept]
-    if len(placed.kept) > 1:
-        used = sum(placed.widths) + 3 * len(placed.kept) + 4 * len(placed.gaps)
+    hidden = [i for i in range(len(needs)) if i not in placed.visible]
+    if len(placed.visible) > 1:
+        used = sum(placed.widths) + 3 * len(placed.visible) + 4 * len(placed.gaps)
         assert used < room
         varied = [i for i in range(len(needs)) if not needs[i].is_constant]
         if len(varied) >= 2 and set(varied) & set(hidden):
-            assert all(needs[i].is_constant is False or i == 0 for i in placed.kept)
+            assert all(needs[i].is_constant is False or i == 0 for i in placed.visible)
 
 
 def test_a_column_of_one_value_is_left_out_first_and_names_in_cells_are_whole() -> None:

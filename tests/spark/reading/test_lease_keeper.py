@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pykudu_sql.spark.reading import held_leases, lease_keeper
+from pykudu_sql.spark.reading import lease_keeper, lease_registry
 from pykudu_sql.spark.reading.keeper import keep_lease
 from pykudu_sql.storage.errors import DiskError, LockedError, NotSupportedError
 from pykudu_sql.storage.fs.lease import Lease, oldest_lease, renew
@@ -87,14 +87,14 @@ def test_a_lease_kept_for_spark_outlives_the_hands_that_took_it(tmp_path: Path) 
 def test_a_lease_of_this_process_ends_when_nobody_writes_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(held_leases, "_TICK", 0.01)
-    held = held_leases._HeldLeases()
+    monkeypatch.setattr(lease_registry, "_TICK", 0.01)
+    held = lease_registry._LeaseRegistry()
     first, second = (Lease.take(ENV, str(tmp_path)) for _ in range(2))
     held.hold(first)
     held.hold(second)
     time.sleep(0.05)
     assert Path(first.path).exists()
-    monkeypatch.setattr(held_leases, "IDLE_SECONDS", -1.0)
+    monkeypatch.setattr(lease_registry, "IDLE_SECONDS", -1.0)
     while Path(first.path).exists() or Path(second.path).exists():
         time.sleep(0.01)
     assert oldest_lease(ENV, str(tmp_path)) is None

@@ -7,7 +7,7 @@ import pytest
 
 from pykudu_sql.spark.arrow.arrow_types import to_spark
 from pykudu_sql.spark.options import ReadOptions, TableLocation, WriteOptions
-from pykudu_sql.spark.reading.read_plan import LEAST_SHARE, bundles, wanted_tasks
+from pykudu_sql.spark.reading.read_plan import LEAST_SHARE, bundles, task_count
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError, ValueOutOfRangeError
 from pykudu_sql.storage.scan.scan_token import MemoryShare, ScanToken
 
@@ -26,11 +26,11 @@ def sizes(tokens: list[ScanToken], tasks: int) -> list[int]:
 
 def test_every_processor_has_a_share_unless_there_is_little_to_read() -> None:
     many = [token(LEAST_SHARE) for _ in range(8)]
-    assert wanted_tasks(many, 1 << 30, 2) == 2
-    assert wanted_tasks(many, 1 << 30, 100) == 8
-    assert wanted_tasks(many, 2 * LEAST_SHARE, 2) == 4
-    assert wanted_tasks([token(10)], 1 << 30, 100) == 1
-    assert wanted_tasks([], 1 << 30, 100) == 1
+    assert task_count(many, 1 << 30, 2) == 2
+    assert task_count(many, 1 << 30, 100) == 8
+    assert task_count(many, 2 * LEAST_SHARE, 2) == 4
+    assert task_count([token(10)], 1 << 30, 100) == 1
+    assert task_count([], 1 << 30, 100) == 1
 
 
 def test_tokens_are_shared_out_evenly_and_in_order() -> None:

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import pykudu_sql
-from pykudu_sql.spark.reading import held_leases, token_frame
+from pykudu_sql.spark.reading import lease_registry, token_frame
 from pykudu_sql.spark.tables import read_table, write_table
 from pykudu_sql.storage.errors import (
     InvalidSchemaError,
@@ -175,8 +175,8 @@ def test_a_dataframe_stays_at_the_moment_of_its_making(spark: SparkSession, pric
 def test_files_are_given_back_when_nobody_reads_them(
     spark: SparkSession, prices: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = held_leases._HeldLeases()
-    monkeypatch.setattr(held_leases, "_HELD", held)
+    held = lease_registry._LeaseRegistry()
+    monkeypatch.setattr(lease_registry, "_REGISTRY", held)
     leases = Path(prices, "leases")
     before = set(leases.iterdir()) if leases.exists() else set()
     frame = read_table(spark, prices, "t")

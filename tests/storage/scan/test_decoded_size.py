@@ -11,8 +11,8 @@ from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKin
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.scan.bounded_rows import exceeds, read_within
 from pykudu_sql.storage.scan.decoded_size import decoded_bytes
-from pykudu_sql.storage.scan.held_rows import exceeds, held
 from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.store import Store, StoreOptions
 
@@ -59,7 +59,7 @@ def test_texts_that_are_packed_well_are_judged_by_what_they_take(place: str) -> 
     scan = scan_of(store)
     size = decoded_bytes(scan.reads[0].rowset, scan.columns, scan.bound)
     assert ROWS * WIDTH <= size < 2 * ROWS * WIDTH
-    assert exceeds(scan, 2 << 20) and held(scan, 2 << 20) is None
+    assert exceeds(scan, 2 << 20) and read_within(scan, 2 << 20) is None
     assert not exceeds(scan, 16 << 20)
     store.close()
 

@@ -339,7 +339,7 @@ def test_the_first_fault_is_the_first_of_all(good: list[bool]) -> None:
 @given(st.sets(st.integers(0, 30)))
 def test_positions_of_kept_rows_pass_over_those_left_out(left_out: set[int]) -> None:
     kept = [position for position in range(60) if position not in left_out]
-    positions = copy_from._KeptPositions([*left_out])
+    positions = copy_from._AcceptedPositions([*left_out])
     assert [positions.position(number) for number in range(len(kept))] == kept
 
 

@@ -4,8 +4,8 @@ What a scan takes is judged from metadata, then from a sample, then by reading:
 
 * `exceeds` multiplies rows by their width, whatever the predicate.
 * `rows_to_read` knows what zone maps, indexes, keys and deletions leave of the rows.
-* `held` reads a sample of those, and where few enough of them match, all; it stops at the bytes
-  that it was given, so a sample that misleads costs time and no memory.
+* `read_within` reads a sample of those, and where few enough of them match, all; it stops at the
+  bytes that it was given, so a sample that misleads costs time and no memory.
 """
 
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def rows_to_read(scan: TableScan) -> int:
     return sum(part.rows for part in _parts(scan, scan.row_filter()))
 
 
-def held(scan: TableScan, most: int) -> pa.Table | None:
+def read_within(scan: TableScan, most: int) -> pa.Table | None:
     """All rows, and perhaps some that do not match; None if they take more than `most` bytes.
 
     `scan`: without limit and order. Raises CorruptionError, DiskError: the rows cannot be read.

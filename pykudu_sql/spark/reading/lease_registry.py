@@ -1,8 +1,8 @@
-"""Leases of scans that this process planned, held until nobody reads them any more.
+"""Leases of scans that this process planned, retained until their last reader has finished.
 
 The end of the last use of a DataFrame cannot be seen. So each task writes to the lease from
 time to time, and a lease that was not written to for `IDLE_SECONDS` is released; so are all at the
-end of the process. A child made by fork holds none of them.
+end of the process. A forked child has none of them.
 """
 
 import atexit
@@ -19,7 +19,7 @@ from pykudu_sql.storage.fs.lease import Lease
 _TICK: Final = 5.0
 
 
-class _HeldLeases:
+class _LeaseRegistry:
     """The leases, and the thread that looks after them while there are any."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class _HeldLeases:
         self._ended = threading.Event()
 
     def hold(self, lease: Lease) -> None:
-        """See `hold_lease`."""
+        """See `retain_lease`."""
         with self._lock:
             self._leases.append(lease)
             if len(self._leases) == 1:
@@ -57,12 +57,12 @@ class _HeldLeases:
             self._leases = []
 
 
-_HELD: Final = _HeldLeases()
+_REGISTRY: Final = _LeaseRegistry()
 
 
-def hold_lease(lease: Lease) -> None:
-    """Hold a lease until no task has read for `IDLE_SECONDS`, or this process ends."""
-    _HELD.hold(lease)
+def retain_lease(lease: Lease) -> None:
+    """Retain a lease until no task has read for `IDLE_SECONDS`, or this process ends."""
+    _REGISTRY.hold(lease)
 
 
 def _released_if_idle(lease: Lease) -> bool:

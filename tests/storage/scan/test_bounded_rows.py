@@ -15,7 +15,7 @@ from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKin
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
-from pykudu_sql.storage.scan.held_rows import exceeds, held, rows_to_read
+from pykudu_sql.storage.scan.bounded_rows import exceeds, read_within, rows_to_read
 from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.store import Store, StoreOptions
 
@@ -61,7 +61,7 @@ def scan_of(store: Store, predicate: Predicate | None, stats: ScanStats | None =
 def test_a_selective_scan_of_a_large_table_is_held(store: Store) -> None:
     scan = scan_of(store, ONE_IN_A_HUNDRED)
     assert exceeds(scan, ROWS * ROW_BYTES // 10)
-    rows = held(scan, ROWS * ROW_BYTES // 10)
+    rows = read_within(scan, ROWS * ROW_BYTES // 10)
     assert rows is not None
     assert sorted(rows.column("key").to_pylist()) == list(range(7, ROWS, 100))
 
@@ -71,14 +71,14 @@ def test_rows_that_take_more_are_not_held_and_hardly_read(
     store: Store, predicate: Predicate | None
 ) -> None:
     stats = ScanStats()
-    assert held(scan_of(store, predicate, stats), ROWS * ROW_BYTES // 10) is None
+    assert read_within(scan_of(store, predicate, stats), ROWS * ROW_BYTES // 10) is None
     assert stats.rows_scanned == 0
 
 
 def test_blocks_that_zone_maps_leave_out_do_not_count(store: Store) -> None:
     scan = scan_of(store, NONE_BUT_THE_FIRST)
     assert rows_to_read(scan) < ROWS // 2
-    rows = held(scan, ROWS * ROW_BYTES // 2)
+    rows = read_within(scan, ROWS * ROW_BYTES // 2)
     assert rows is not None
     assert set(range(ROWS // 50)) <= set(rows.column("key").to_pylist())
 
@@ -86,13 +86,13 @@ def test_blocks_that_zone_maps_leave_out_do_not_count(store: Store) -> None:
 def test_a_sample_that_misleads_costs_no_memory(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pykudu_sql.storage.scan.held_rows._sampled_size", lambda *_: 0.0)
-    assert held(scan_of(store, ALL), ROWS * ROW_BYTES // 10) is None
+    monkeypatch.setattr("pykudu_sql.storage.scan.bounded_rows._sampled_size", lambda *_: 0.0)
+    assert read_within(scan_of(store, ALL), ROWS * ROW_BYTES // 10) is None
 
 
 def test_what_a_held_scan_read_is_counted(store: Store) -> None:
     stats = ScanStats()
-    assert held(scan_of(store, ONE_IN_A_HUNDRED, stats), ROWS * ROW_BYTES // 10) is not None
+    assert read_within(scan_of(store, ONE_IN_A_HUNDRED, stats), ROWS * ROW_BYTES // 10) is not None
     assert (stats.rows_scanned, stats.rows_returned) == (ROWS, ROWS // 100)
 
 
