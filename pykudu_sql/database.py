@@ -20,6 +20,7 @@ from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.storage.common.memory_budget import Holder
 from pykudu_sql.storage.errors import OperationalError, ProgrammingError
 from pykudu_sql.storage.fs import layout
+from pykudu_sql.storage.fs.database_places import check_written
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
@@ -53,12 +54,15 @@ class Database:
         """Open, or make where there is none.
 
         Raises LockedError: another process has it open; OperationalError: it is to be only read and
-        is not there; FormatVersionError, CorruptionError, DiskError: it cannot be opened.
+        is not there; FileAccessError: it, or its folder for spilling, would lie in another;
+        FormatVersionError, CorruptionError, DiskError: it cannot be opened.
         """
         self.path = path
         self.settings = settings
         env: Env = MemoryEnv() if path == MEMORY else LocalEnv()
         _check_path(env, path)
+        if settings.spill_directory:
+            check_written(settings.spill_directory, settings.spill_directory)
         if settings.read_only and not env.exists(layout.current_path(path)):
             raise OperationalError(f"there is no database at '{path}' to read", sqlstate="58P01")
         self.store = _opened(env, path, settings)
@@ -225,6 +229,7 @@ def _check_path(env: Env, path: str) -> None:
     if path == MEMORY or env.exists(layout.current_path(path)):
         return
     parent = os.path.dirname(os.path.abspath(path))
+    check_written(parent, path)
     if not os.path.isdir(parent):
         raise OperationalError(
             f"cannot open '{path}': there is no directory '{parent}'",

@@ -151,16 +151,17 @@ class ShellSession:
     def redirect(self, path: Path) -> None:
         """Write results to a file; a session that only reads replaces none.
 
-        Raises UsageError: the file cannot be written, or is one of the database.
+        Raises pykudu_sql.Error: it belongs to a database; UsageError: it cannot be written.
         """
-        from pykudu_sql.jobs.target_folder import check_apart
-
-        if self.connection.path != ":memory:":
-            try:
-                check_apart(self.connection.path, path)
-            except pykudu_sql.Error as error:
-                raise UsageError(str(error)) from None
+        self.check_written(path)
         self.output.redirect(path, replace=not self.read_only)
+
+    def check_written(self, path: Path) -> None:
+        """See that a file may be written. Raises pykudu_sql.Error: it belongs to a database."""
+        from pykudu_sql.files.file_access import check_written
+
+        is_in_memory = self.connection.path == ":memory:"
+        check_written(str(path), str(path), None if is_in_memory else self.connection.path)
 
     def close(self) -> None:
         """Give up an open transaction, and close files and the database."""

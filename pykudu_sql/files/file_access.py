@@ -1,7 +1,8 @@
 """Which files a session may read and write: what the program gave, and nothing else.
 
 A path is resolved first, symbolic links and `..` included; what comes out must lie in the folder
-that the program permits, and outside of the database's own directory.
+that the program permits. What is read lies outside of the database's own directory, what is written
+outside of every database's (`storage/fs/database_places`).
 """
 
 import glob
@@ -12,6 +13,9 @@ from dataclasses import dataclass, field
 
 from pykudu_sql.files.hive_paths import partitions_of
 from pykudu_sql.storage.errors import FileAccessError, OperationalError
+from pykudu_sql.storage.fs.database_places import check_other, check_replaced, check_written
+
+__all__ = ["FileAccess", "PermittedFile", "check_written"]
 
 _HIDDEN = (".", "_")
 
@@ -55,18 +59,18 @@ class FileAccess:
         self._check_permitted()
         named = self._absolute(pattern)
         if os.path.lexists(named):
-            is_folder = os.path.isdir(self._checked(named, pattern))
+            is_folder = os.path.isdir(self._to_read(named, pattern))
             names = sorted(_below(named)) if is_folder else [named]
             root = named if is_folder else os.path.dirname(named)
         else:
             # The message does not disclose what exists where nothing may be read.
             root = _root(named)
-            self._checked(root, pattern)
+            self._to_read(root, pattern)
             names = sorted(glob.glob(named, recursive=True))
             while "=" in os.path.basename(root):
                 root = os.path.dirname(root)
         names = [name for name in names if not os.path.isdir(name)]
-        paths = [self._checked(name, name) for name in names]
+        paths = [self._to_read(name, name) for name in names]
         if not paths:
             raise OperationalError(f"no file matches '{pattern:.200}'", sqlstate="58P01")
         base = os.path.realpath(self.permitted if isinstance(self.permitted, str) else os.curdir)
@@ -88,7 +92,8 @@ class FileAccess:
         the file exists and is none that may be replaced.
         """
         self._check_permitted()
-        path = self._checked(self._absolute(name), name)
+        path = self._resolved(self._absolute(name), name)
+        check_written(path, name[:200], self.database)
         folder = os.path.dirname(path)
         if not os.path.isdir(folder):
             raise OperationalError(f"there is no folder '{folder}'", sqlstate="58P01")
@@ -109,7 +114,8 @@ class FileAccess:
         replaced, or is a file, or its parent is not there.
         """
         self._check_permitted()
-        path = self._checked(self._absolute(name), name)
+        path = self._resolved(self._absolute(name), name)
+        check_replaced(path, name[:200], self.database)
         if not os.path.isdir(os.path.dirname(path)):
             raise OperationalError(
                 f"there is no folder '{os.path.dirname(path)}'", sqlstate="58P01"
@@ -124,8 +130,6 @@ class FileAccess:
         permitted = self.permitted if isinstance(self.permitted, str) else None
         if is_folder and permitted is not None and os.path.realpath(permitted) == path:
             raise FileAccessError(f"'{name:.200}' is the folder that this connection may use")
-        if self.database is not None:
-            check_not_around(self.database, path, name[:200])
         return path
 
     def _check_permitted(self) -> None:
@@ -141,38 +145,22 @@ class FileAccess:
             raise OperationalError(f"{name!r:.200} is no path", sqlstate="58P01")
         return os.path.join(self.permitted, name) if isinstance(self.permitted, str) else name
 
-    def _checked(self, path: str, name: str) -> str:
+    def _to_read(self, path: str, name: str) -> str:
         """A path resolved. Raises FileAccessError: it is not permitted."""
+        real = self._resolved(path, name)
+        if self.database is not None:
+            check_other(real, name[:200], self.database)
+        return real
+
+    def _resolved(self, path: str, name: str) -> str:
+        """A path resolved. Raises FileAccessError: it is outside the permitted folder."""
         real = os.path.realpath(path)
         if isinstance(self.permitted, str) and not _is_within(real, self.permitted):
             raise FileAccessError(
                 f"'{name:.200}' is outside the folder that this connection may use",
                 hint="it is the one that the program gave to connect(path, files=...)",
             )
-        if self.database is not None:
-            check_not_within(self.database, real, name[:200])
         return real
-
-
-def check_not_within(database: str, path: str, name: str) -> None:
-    """See that a path is no part of a database.
-
-    `path`: resolved; `name`: of it in messages. Raises FileAccessError: it is.
-    """
-    if _is_within(path, database):
-        raise FileAccessError(
-            f"'{name}' is a place within the database itself",
-            hint="put files outside of the database's directory",
-        )
-
-
-def check_not_around(database: str, path: str, name: str) -> None:
-    """See that a database does not lie within a folder.
-
-    `path`: resolved; `name`: of it in messages. Raises FileAccessError: it does.
-    """
-    if _is_within(os.path.realpath(database), path):
-        raise FileAccessError(f"'{name}' is a folder that the database lies in")
 
 
 def _is_within(path: str, folder: str) -> bool:

@@ -26,6 +26,7 @@ from pykudu_sql.jobs.restored_tables import SCRATCH
 from pykudu_sql.storage.common.types.hybrid_time import format_timestamp, last_before
 from pykudu_sql.storage.errors import LockedError, OperationalError
 from pykudu_sql.storage.fs import layout
+from pykudu_sql.storage.fs.database_places import check_around, check_written
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.ingest.staging import file_checksum
 from pykudu_sql.storage.remote.database_image import DatabaseImage, captured
@@ -41,16 +42,17 @@ def backup(database: str, target: str, options: BackupOptions | None = None) -> 
         target: the folder of the backup.
         options: how; the defaults of `BackupOptions` if None.
 
-    Raises OperationalError: there is no such database, the backup is of another one, or one lies
-    within the other; LockedError: another process adds a step; CorruptionError: the backup or the
-    database is damaged.
+    Raises OperationalError: there is no such database, or the backup is of another one;
+    FileAccessError: it lies in a database, or has this one in it; LockedError: another process
+    adds a step; CorruptionError: the backup or the database is damaged.
     """
     settings, place, watch = options or BackupOptions(), Path(target), Stopwatch()
     env = LocalEnv()
     root = env.resolve(database)
     if not env.exists(layout.current_path(root)):
         raise OperationalError(f"there is no database at '{database}'", sqlstate="58P01")
-    _check_apart(root, env.resolve(target))
+    check_written(target, target, root)
+    check_around(target, target, root)
     with _adding_to(place):
         steps = read_steps(place)
         _sweep(place, steps)
@@ -101,16 +103,6 @@ def transfer_all(
         done += file.size
         settings.progress(f"{number:,} of {len(transfers):,} files, {done:,} of {total:,} bytes")
         yield file
-
-
-def _check_apart(root: str, target: str) -> None:
-    for inner, outer in ((root, target), (target, root)):
-        if os.path.commonpath((inner, outer)) == outer:
-            raise OperationalError(
-                f"'{inner}' lies within '{outer}'",
-                hint="give the backup a folder outside of the database's directory",
-                sqlstate="55000",
-            )
 
 
 @contextmanager

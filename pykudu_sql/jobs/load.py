@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import Protocol
 
 from pykudu_sql.jobs.engine_choice import choose_engine
-from pykudu_sql.jobs.in_process.source_files import source_bytes, spark_only_feature
+from pykudu_sql.jobs.in_process.source_files import (
+    check_no_source,
+    source_bytes,
+    spark_only_feature,
+)
 from pykudu_sql.jobs.options import LoadOptions
 from pykudu_sql.jobs.rejects import Reject, counted
 from pykudu_sql.jobs.report import JobReport, Stopwatch
@@ -61,13 +65,15 @@ def load(
     IntegrityError: a key is there already, or twice, and the operation is insert; ProgrammingError:
     the table and the files do not go together; OperationalError: there is no such file, neither a
     database nor a key to make one with, or no Spark where that is asked for; LockedError: another
-    process writes the database.
+    process writes the database; FileAccessError: rejects would replace a file of a database, or one
+    that is loaded.
     """
     watch, name = Stopwatch(), table.lower()
     load_options = options or LoadOptions()
     operation_of(load_options.operation)
     if load_options.rejects is not None:
         check_file(database, Path(load_options.rejects))
+        check_no_source(load_options.rejects, sources)
     tables = existing_tables(database)
     target = tables.get(name)
     if target is None and not load_options.layout.primary_key:

@@ -27,6 +27,7 @@ from pykudu_sql.storage.common.types.hybrid_time import (
 )
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import DataError, InvalidValueError, ProgrammingError
+from pykudu_sql.storage.fs.database_places import check_written
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.remote.database_image import complete_image
 
@@ -44,7 +45,8 @@ def restore(source: str, database: str, options: RestoreOptions | None = None) -
         database: its directory; this process may have it open.
         options: what; the defaults of `RestoreOptions` if None.
 
-    Raises OperationalError: there is no such backup; LockedError: another process writes the
+    Raises OperationalError: there is no such backup; FileAccessError: the database would lie in
+    another one; LockedError: another process writes the
     database; CorruptionError: a file of the backup is not what was written; UndefinedTableError:
     the step has no such table; DuplicateObjectError: the database has a table, view or database of
     that name.
@@ -60,6 +62,7 @@ def restore(source: str, database: str, options: RestoreOptions | None = None) -
     if settings.tables or (place.exists() and any(place.iterdir())):
         rows = restore_tables(step, database, settings)
         return watch.report(rows, step.size, note=note)
+    check_written(database, database)
     files = _clone(step, place, settings, choice.on_spark)
     return watch.report(0, step.size, note=f"{note}, {files:,} files")
 

@@ -3,16 +3,14 @@
 No file of a database is ever in such a place, whatever is to be overwritten.
 """
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pykudu_sql.files.atomic_output import atomic_replacement
-from pykudu_sql.files.file_access import check_not_around, check_not_within
 from pykudu_sql.files.formats import FORMATS
-from pykudu_sql.storage.errors import FileAccessError, InvalidValueError, OperationalError
-from pykudu_sql.storage.fs.layout import current_path
+from pykudu_sql.storage.errors import InvalidValueError, OperationalError
+from pykudu_sql.storage.fs.database_places import check_replaced, check_written
 
 
 def check_target(database: str, target: Path, file_format: str, overwrite: bool) -> None:
@@ -25,9 +23,9 @@ def check_target(database: str, target: Path, file_format: str, overwrite: bool)
         overwrite: whether the folder may exist.
 
     Raises InvalidValueError: there is no such format; OperationalError: the folder exists;
-    FileAccessError: it has files of a database.
+    FileAccessError: it lies in a database, or has one in it.
     """
-    check_apart(database, target)
+    check_replaced(str(target), str(target), database)
     if file_format not in FORMATS:
         raise InvalidValueError(
             f"tables are not exported as '{file_format:.40}'",
@@ -41,28 +39,19 @@ def check_target(database: str, target: Path, file_format: str, overwrite: bool)
         raise OperationalError(
             f"'{target}' exists already", hint="say --overwrite to replace it", sqlstate="58P02"
         )
-    if os.path.exists(current_path(str(target))):
-        raise FileAccessError(
-            f"'{target}' is a database, which no files replace", hint="give another folder"
-        )
-
-
-def check_apart(database: str, target: Path) -> None:
-    """See that a file or folder is no part of a database, and has none within it.
-
-    Raises FileAccessError: it is, or has.
-    """
-    place = os.path.realpath(target)
-    check_not_within(database, place, str(target))
-    check_not_around(database, place, str(target))
 
 
 def check_file(database: str, target: Path) -> None:
     """See that one file may be written, in a folder that is there.
 
-    Raises FileAccessError: it is part of a database; OperationalError: there is no such folder.
+    Raises FileAccessError: it is part of a database; OperationalError: there is no such folder,
+    or the file is one.
     """
-    check_apart(database, target)
+    check_written(str(target), str(target), database)
+    if target.is_dir():
+        raise OperationalError(
+            f"'{target}' is a folder, and a file is to be written", sqlstate="58P02"
+        )
     if not target.absolute().parent.is_dir():
         raise OperationalError(f"there is no folder '{target.parent}'", sqlstate="58P01")
 

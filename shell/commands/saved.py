@@ -31,6 +31,7 @@ def save(session: "ShellSession", arguments: Sequence[str]) -> None:
     sql = sql.strip().rstrip(";") or last_statement(session)
     if session.read_only and path.exists():
         raise UsageError(f"{name!r} is saved already, and a read-only session replaces no file")
+    session.check_written(path)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.write_text(f"{sql};\n", encoding="utf-8")

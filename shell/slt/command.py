@@ -15,6 +15,8 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
+from pykudu_sql import Error
+from pykudu_sql.files.file_access import check_written
 from pykudu_sql.shell.arguments import ArgumentParser
 from pykudu_sql.shell.editing.interruptible import run_interruptibly
 from pykudu_sql.shell.output.terminal import Output
@@ -39,6 +41,8 @@ def main(argv: Sequence[str]) -> int:
     states = list(STATES.values()) if options.state == "all" else [STATES[options.state]]
     if options.override and len(states) > 1:
         raise UsageError("--override needs one state, not all")
+    if options.junit is not None:
+        _check_report(options.junit)
     campaign = Campaign(
         pykudu_driver(),
         list(find_scripts(options.paths)),
@@ -53,9 +57,17 @@ def main(argv: Sequence[str]) -> int:
     run_interruptibly(campaign.run, campaign.cancel)
     seconds = time.perf_counter() - started
     campaign.output.write(summary(campaign.files, seconds) + "\n")
-    if options.junit:
+    if options.junit is not None:
         options.junit.write_text(junit(campaign.files, seconds), encoding="utf-8")
     return int(any(file.failed for file in campaign.files))
+
+
+def _check_report(path: Path) -> None:
+    """See that a report may be written. Raises UsageError: it would be a file of a database."""
+    try:
+        check_written(str(path), str(path))
+    except Error as error:
+        raise UsageError(f"{error.sqlstate}: {error}") from None
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pykudu_sql.files.file_access import check_written
 from pykudu_sql.offline import Error, inspect, must_be_there
 from pykudu_sql.shell.arguments import ArgumentParser
 from pykudu_sql.shell.exit_codes import ExitCode, exit_code
@@ -49,14 +50,13 @@ def main(argv: Sequence[str]) -> int:
 def _write_page(path: str, target: Path, part: Sequence[str]) -> None:
     """Write the page about a database, which may be written meanwhile."""
     import pykudu_sql
-    from pykudu_sql.jobs.target_folder import check_apart
     from pykudu_sql.shell.report.facts import facts_of
     from pykudu_sql.shell.report.page import page
 
     if part:
         raise UsageError("--html is about the whole database: leave the part out")
     must_be_there(path)
-    check_apart(path, target)
+    check_written(str(target), str(target), path)
     with pykudu_sql.connect(path, read_only=True, autocommit=True) as connection:
         text = page(facts_of(connection, pykudu_sql.__version__))
     try:

@@ -5,7 +5,6 @@ key, a NULL), what was written is given up and the files are read again, now row
 that does not fit is found with its place, and the others are written.
 """
 
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -55,7 +54,6 @@ from pykudu_sql.storage.common.types.arrays import array_to_cells
 from pykudu_sql.storage.errors import (
     AlreadyPresentError,
     DataError,
-    FileAccessError,
     IntegrityError,
     LockedError,
     NotNullError,
@@ -79,17 +77,8 @@ class LocalLoader:
 
     @classmethod
     def of(cls, database: str, sources: Sequence[str], options: LoadOptions) -> "LocalLoader":
-        """Find the files.
-
-        Raises FileAccessError: rejects would replace one of them; Error: see `find_files`.
-        """
+        """Find the files. Raises Error: see `find_files`."""
         files = find_files(database, sources, options.file_format, options.reader)
-        place = None if options.rejects is None else os.path.realpath(options.rejects)
-        if any(os.path.realpath(one.file.path) == place for one in files):
-            raise FileAccessError(
-                f"'{options.rejects}' is a file that is loaded, which rejects would replace",
-                hint="give --rejects another name",
-            )
         return cls(database, files, options)
 
     def columns(self) -> Mapping[str, str]:

@@ -18,7 +18,7 @@ from pykudu_sql.jobs.in_process.output_files import OPTIONS, file_options
 from pykudu_sql.jobs.report import size_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.errors import DataError, InvalidValueError
+from pykudu_sql.storage.errors import DataError, FileAccessError, InvalidValueError
 
 _LOCAL: Final = re.compile(r"^file:(//(?=/))?")
 _ELSEWHERE: Final = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
@@ -89,6 +89,22 @@ def source_bytes(sources: Sequence[str]) -> int:
     """Bytes of all files that are meant; of those elsewhere none."""
     paths = (path for source in sources for path in _named(_plain(source)))
     return sum(size_of(Path(path)) for path in paths if os.path.exists(path))
+
+
+def check_no_source(target: str, sources: Sequence[str]) -> None:
+    """See that a file to be written is none of those that are meant, which it would replace.
+
+    Raises FileAccessError: it is one of them, or lies in a folder of them that is read.
+    """
+    place = os.path.realpath(target)
+    if not os.path.lexists(place) or os.path.basename(place).startswith((".", "_")):
+        return
+    for path in (path for source in sources for path in _named(_plain(source))):
+        if os.path.commonpath((os.path.realpath(path), place)) == os.path.realpath(path):
+            raise FileAccessError(
+                f"'{target}' is a file that is loaded, which rejects would replace",
+                hint="give --rejects another name",
+            )
 
 
 def _named(source: str) -> Sequence[str]:

@@ -203,7 +203,7 @@ def test_the_command_writes_the_page_beside_a_writer(path: str, tmp_path: Path) 
         (["no.db", "--html", "x.html"], 2, "there is no database at 'no.db'"),
         (["{path}", "wal", "--html", "x.html"], 2, "--html is about the whole database"),
         (["{path}", "--html", "/no/such/folder/x.html"], 2, "cannot write"),
-        (["{path}", "--html", "{path}/CURRENT"], 1, "a place within the database itself"),
+        (["{path}", "--html", "{path}/CURRENT"], 1, "a place within the database"),
     ],
 )
 def test_what_cannot_be_written_is_said(
