@@ -37,10 +37,10 @@ def since(context: PlanContext, table: TableInfo) -> PlanContext:
 def test_one_query_finds_keys_to_delete_and_one_the_rows_to_write(context: PlanContext) -> None:
     planned = restored(f"restore table U to {PAST}", context)
     assert planned.table.name == "u"
-    assert planned.gone.names == ("id",)
+    assert planned.deleted.names == ("id",)
     assert planned.rows.names == ("id", "t_id", "name", "note")
     assert planned.column_ids == (0, 1, 2, 3)
-    scans = (*planned.gone.scans, *planned.rows.scans)
+    scans = (*planned.deleted.scans, *planned.rows.scans)
     assert len({scan.name for scan in scans}) == len(scans)
     assert {scan.bound is None for scan in scans} == {True, False}
 
