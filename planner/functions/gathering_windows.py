@@ -4,7 +4,9 @@ The engine gives each row of a vector its own copy of what a window gathered, an
 against no limit: of 20,000 texts `list(x) OVER ()` is some megabytes 2048 times. How much it would
 be is a sum for each partition, which a subquery in the WHERE clause works out before the rows come
 to the window: `WHERE .. AND CASE WHEN (SELECT .. __gathered(..) ..) THEN TRUE END`. What DISTINCT
-leaves out and frames of few rows do not count.
+leaves out and frames of few rows do not count. It stands wherever a select can stand: in correlated
+and lateral subqueries the engine sums for all outer rows at once, and in recursive queries for the
+rows of each round.
 """
 
 from collections.abc import Sequence
@@ -14,20 +16,21 @@ from sqlglot import exp
 from pykudu_sql.planner.checkpoint import checkpoint
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.tree_nodes import nodes_of
-from pykudu_sql.planner.value_bounds.excess import VECTOR_ROWS
 from pykudu_sql.planner.value_bounds.gathered_values import GATHERED, gathered_name, gathers
 from pykudu_sql.planner.value_bounds.value_sizes import is_short, number_of
 
 _FIXED_BYTES = 8
 _TEXT_BYTES = 16  # of an element that is a text, beside the text
 _ENTRY_BYTES = 48  # of an entry of a map, beside a text
-_SMALL = 16 << 20  # what no limit refuses
+_SMALL = 8 << 10  # bytes of a value of which a vector has what no limit refuses
 _BEHIND_WINDOWS = ("distinct", "qualify", "order", "limit", "offset", "with_")
+_BY_VALUE = (exp.Anonymous, exp.AnonymousAggFunc)  # histogram and approx_top_k
 _ROWS = "__rows"
 # What the rows of a vector would get, by partitions: of rows that are alike each, or of one.
 _CHECK = """
-    SELECT amount <= {small} OR {guard}(CAST(amount AS DOUBLE), '{name}') FROM (
-        SELECT coalesce(least(sum(n * size), {vector} * max(size)), 0) AS amount FROM (
+    SELECT largest <= {small} OR {guard}(CAST(amount AS DOUBLE), CAST(largest AS DOUBLE), '{name}')
+    FROM (
+        SELECT coalesce(sum(n * size), 0) AS amount, coalesce(max(size), 0) AS largest FROM (
             SELECT sum(n) AS n, {size} AS size FROM (
                 SELECT {keys} count(*) AS n, {bytes} AS bytes,
                     CASE WHEN __kept THEN {bytes} * {times} ELSE 0 END AS total
@@ -49,16 +52,16 @@ def bound_windows(nodes: Sequence[exp.Expr]) -> bool:
         if (
             isinstance(node, exp.Window)
             and isinstance(select, exp.Select)
+            and select.args.get("from_") is not None
             and _gathered(node) is not None
-            and not _is_shared(node)
+            and not (_is_shared(node) and _is_computed_once(select))
         ):
             gathering.setdefault(id(select), (select, []))[1].append(node)
     # The inner ones first, for the check of an outer one reads what they give.
     for select, windows in sorted(gathering.values(), key=lambda each: each[0].depth, reverse=True):
         checkpoint()
-        if _is_whole(select):
-            checks = [_check(select, window) for window in dict.fromkeys(windows)]
-            select.where(*checks, copy=False)
+        checks = [_check(select, window) for window in dict.fromkeys(windows)]
+        select.where(*checks, copy=False)
     return bool(gathering)
 
 
@@ -67,10 +70,30 @@ def _gathered(window: exp.Window) -> exp.Expr | None:
     node = window.this
     while isinstance(node, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
         node = node.this
-    if not isinstance(node, exp.Expr) or not gathers(node):
+    if not isinstance(node, exp.Expr) or not (gathers(node) or _picks(node)):
         return None
     has_bins = isinstance(node, exp.Anonymous) and len(node.expressions) > 1
     return None if has_bins else node
+
+
+def _picks(node: exp.Expr) -> bool:
+    """Whether an aggregate gives a list of the first few values of some order."""
+    return _is_top(node) or (
+        isinstance(node, exp.Max | exp.Min | exp.ArgMax | exp.ArgMin)
+        and node.args.get("count") is not None
+    )
+
+
+def _is_top(node: exp.Expr) -> bool:
+    return isinstance(node, exp.AnonymousAggFunc) and node.name.lower() == "approx_top_k"
+
+
+def _most_values(call: exp.Expr, frame_rows: float | None) -> float | None:
+    """How many values an aggregate gathers at most, None if that is not written."""
+    counted = call.expressions[1] if _is_top(call) else call.args.get("count")
+    picked = number_of(counted) if isinstance(counted, exp.Expr) else None
+    bounds = [bound for bound in (picked, frame_rows) if bound is not None]
+    return min(bounds, default=None)
 
 
 def _is_shared(window: exp.Window) -> bool:
@@ -83,10 +106,8 @@ def _is_shared(window: exp.Window) -> bool:
     return around is not None and is_short(around)
 
 
-def _is_whole(select: exp.Select) -> bool:
-    """Whether a select reads rows, and nothing of a query around it, nor of itself."""
-    if select.args.get("from_") is None:
-        return False
+def _is_computed_once(select: exp.Select) -> bool:
+    """Whether a select reads nothing of a query around it, nor of itself."""
     around: exp.Expr | None = select.parent
     while around is not None:
         if isinstance(around, exp.Lateral) or (isinstance(around, exp.With) and around.recursive):
@@ -114,15 +135,14 @@ def _check(select: exp.Select, window: exp.Window) -> exp.Expr:
     named = {"__value": value, "__kept": _filter_condition(window), **keys}
     added = [exp.alias_(each.copy(), name) for name, each in named.items()]
     rows.set("expressions", [*items, *added])
-    is_distinct = isinstance(call, exp.Anonymous) or _is_distinct(call)
-    size = "sum(total)"
+    is_distinct = isinstance(call, _BY_VALUE) or _is_distinct(call)
+    size, most = "sum(total)", _most_values(call, frame_rows)
     check = parse(
         _CHECK.format(
             small=_SMALL,
             guard=GATHERED,
             name=gathered_name(call),
-            vector=VECTOR_ROWS,
-            size=size if frame_rows is None else f"least({size}, max(bytes) * {frame_rows})",
+            size=size if most is None else f"least({size}, max(bytes) * {most})",
             keys="".join(f"{name}, " for name in keys),
             bytes=_bytes_sql(call, value),
             times="1" if is_distinct else "count(*)",
@@ -173,7 +193,7 @@ def _reach(side: exp.Expr | str | None) -> float | None:
 
 def _value(call: exp.Expr) -> exp.Expr:
     """What an aggregate gathers of a row."""
-    value: exp.Expr = call.expressions[0] if isinstance(call, exp.Anonymous) else call.this
+    value: exp.Expr = call.expressions[0] if isinstance(call, _BY_VALUE) else call.this
     while isinstance(value, exp.Order | exp.Distinct | exp.Limit):
         value = value.expressions[0] if isinstance(value, exp.Distinct) else value.this
     return value

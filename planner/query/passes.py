@@ -226,7 +226,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("apply_compatibility_rules", _apply_compatibility_rules),
     Pass("bound_values", _bound_values),
     Pass("compare_exactly", _compare_exactly),
-    Pass("bound_comparisons", _bound_comparisons, CHECKED),
+    Pass("bound_comparisons", _bound_comparisons, (*CHECKED, exp.Window)),
     Pass("type_literals", _type_literals),
     Pass("number_parameters", number_parameters),
 )

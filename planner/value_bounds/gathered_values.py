@@ -63,7 +63,14 @@ def gathers(node: exp.Expr) -> bool:
 
 def gathered_name(node: exp.Expr) -> str:
     """The name by which a refusal knows an aggregate that gathers: as the statement has it."""
-    return node.meta.get(SOURCE_NAME) or _MEASURES[type(node)][1]
+    written: str | None = node.meta.get(SOURCE_NAME)
+    if written:
+        return written
+    if gathers(node):
+        return _MEASURES[type(node)][1]
+    if isinstance(node, exp.Func) and not isinstance(node, exp.AnonymousAggFunc):
+        return node.sql_name().lower()
+    return node.name.lower()
 
 
 def _checked(whole: exp.Expr, node: exp.Expr) -> exp.Expr:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.planner.parse.lexer import quote_name
-from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES, Bounded
+from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES, VECTOR_ROWS, Bounded
 from pykudu_sql.storage.errors import (
     Error,
     InvalidValueError,
@@ -63,7 +63,7 @@ def add_guards(connection: "DuckDBPyConnection", memory_limit: int) -> None:
         ("__within_unfolded", _within(most), "DOUBLE VARCHAR INTEGER"),
         ("__handed_on", _handed_on(most), "DOUBLE VARCHAR"),
         ("__too_large", _too_large, "DOUBLE VARCHAR"),
-        ("__gathered", _gathered(most_of_windows), "DOUBLE VARCHAR"),
+        ("__gathered", _gathered(most_of_windows), "DOUBLE DOUBLE VARCHAR"),
         ("__shallow", _shallow, "VARCHAR VARCHAR"),
         ("__castable", _castable, "VARCHAR VARCHAR"),
         ("__try_castable", _try_castable, "VARCHAR VARCHAR"),
@@ -123,16 +123,20 @@ def _too_large(sizes: Any, names: Any) -> Any:
     raise ValueError(f"value limit: {Bounded.VALUE.excess(str(names[0]))}")
 
 
-def _gathered(most: int) -> Callable[[Any, Any], Any]:
-    """A check of what the rows of a vector get of a window: each a value of its own."""
+def _gathered(most: int) -> Callable[[Any, Any, Any], Any]:
+    """A check of what the rows of a vector get of a window: each a value of its own.
 
-    def gathered(amounts: Any, names: Any) -> Any:
+    Of a subquery that is computed for rows of another query, the amounts of many such rows come at
+    once, as the rows of its windows do.
+    """
+
+    def gathered(amounts: Any, sizes: Any, names: Any) -> Any:
         import pyarrow.compute as pc
 
-        largest = pc.max(amounts).as_py() or 0
-        if largest > most:
+        together = min(pc.sum(amounts).as_py() or 0, VECTOR_ROWS * (pc.max(sizes).as_py() or 0))
+        if together > most:
             raise ValueError(
-                f"window limit: '{names[0]}' OVER would make {largest / (1 << 20):,.0f} MiB at "
+                f"window limit: '{names[0]}' OVER would make {together / (1 << 20):,.0f} MiB at "
                 f"once, more than {most >> 20} MiB"
             )
         return pc.is_valid(names)

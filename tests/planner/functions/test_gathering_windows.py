@@ -19,7 +19,7 @@ def bounded(text: str) -> exp.Expr:
 def names(tree: exp.Expr) -> list[str]:
     """Of the aggregates that are checked."""
     calls = nodes_of(tree, exp.Anonymous)
-    return [call.expressions[1].name for call in calls if call.name == GATHERED]
+    return [call.expressions[-1].name for call in calls if call.name == GATHERED]
 
 
 @pytest.mark.parametrize(
@@ -32,9 +32,13 @@ def names(tree: exp.Expr) -> list[str]:
         ("select histogram(x) over () from t", ["histogram"]),
         ("select histogram(x, [1, 2]) over () from t", []),
         ("select len(list(x) over ()) from t", []),
+        ("select (select len(list(u.x) over ()) from u where u.k = t.k) from t", ["list"]),
         ("select sum(x) over (), list(x) from t", []),
         ("select list(1) over ()", []),
-        ("select (select list(u.x) over () from u where u.k = t.k) from t", []),
+        ("select (select list(u.x) over () from u where u.k = t.k) from t", ["list"]),
+        ("select l from t, lateral (select list(u.x) over () as l from u) as q", ["list"]),
+        ("with recursive r(x) as (select 1 union select max(x, 2) over () from r) from r", ["max"]),
+        ("select arg_max(x, k, 3) over (), min(x) over () from t", ["arg_max"]),
         ("select list(v.x) over () from (values (1)) as v(x)", ["list"]),
     ],
 )

@@ -46,6 +46,49 @@ def test_a_window_that_would_gather_much_for_each_row_is_refused(
 
 
 @pytest.mark.parametrize(
+    "query",
+    [
+        "select (select max(l) from (select list(u.x) over () as l from t u where u.k >= a.k) q)"
+        " from t a where k < 2",
+        "select k from t a where exists (select k from (select k, string_agg(u.x) over () as l"
+        " from t u where u.k <> a.k) q where l = 'b')",
+        "select k from t a where 'z' in (select string_agg(u.x) over () from t u where u.k > a.k)",
+        "select q.l from t a, lateral (select list(u.x) over () as l from t u where u.k > a.k) q",
+        "select a.k, q.l from t a cross join lateral (select list(u.x) over () as l from t u) q",
+        "with recursive r(n, x) as (select k, x from t union all"
+        " select n + 10000, string_agg(x) over () from r where n < 9999) select count(*) from r",
+        "with recursive r(n, x) as (select 0, '' union all select n + 1, (select max(l) from"
+        " (select string_agg(u.x) over () as l from t u where u.k > r.n) q) from r where n < 2)"
+        " select max(length(x)) from r",
+        "insert into s select k, string_agg(x) over () from t",
+        "create table c (primary key (k)) as select k, string_agg(x) over () as x from t",
+        "update t set x = q.l from (select k, string_agg(x) over () as l from t) q where t.k = q.k",
+        "merge into s using (select k, string_agg(x) over () as l from t) q on s.k = q.k"
+        " when not matched then insert values (q.k, q.l)",
+        "delete from t where k in (select k from t qualify string_agg(x) over (order by k) = 'a')",
+        "delete from t where exists (select 1 from (select string_agg(u.x) over () as l from t u"
+        " where u.k > t.k) q where l = 'a')",
+        "select l from v",
+        "select max(x || k, 3000) over () from t",
+        "select arg_min(x, k, 3000) over (order by k) from t",
+        "select approx_top_k(x || k, 3000) over () from t",
+    ],
+)
+def test_it_is_refused_wherever_a_query_can_stand(
+    connection: pykudu_sql.Connection, query: str
+) -> None:
+    connection.execute("create table if not exists s (k int primary key, x string)")
+    connection.execute(
+        "create view if not exists v as select k, string_agg(x) over (order by k) as l from t"
+    )
+    with pytest.raises(OperationalError, match=r"OVER would make .* MiB") as raised:
+        result = connection.execute(query)
+        assert result.description is not None
+        result.fetchall()
+    assert raised.value.sqlstate == "53200"
+
+
+@pytest.mark.parametrize(
     ("query", "largest"),
     [
         ("select list(k) over () from t where k < 1000", 1000),
@@ -61,6 +104,19 @@ def test_a_window_that_would_gather_much_for_each_row_is_refused(
         ("with q as (select x from t where k < 9) select list(x) over () from q", 9),
         ("select (select list(u.x) over () from t u where u.k = t.k) from t where k < 9", 1),
         ("select x, list(x) over () from t where k < 9 group by x", 1),
+        (
+            "select q.l from t a, lateral (select list(u.x) over () as l from t u"
+            " where u.k between a.k and a.k + 2) q where a.k < 99",
+            3,
+        ),
+        (
+            "with recursive r(n, l) as (select 0, range(1) union all select n + 1, list(n) over ()"
+            " from r where n < 5) select l from r",
+            1,
+        ),
+        ("select max(x, 3) over () from t", 3),
+        ("select arg_max(x, k, 2) over (order by k) from t", 2),
+        ("select approx_top_k(x, 3) over () from t", 1),
         ("select list(v.a) over () from (values (1), (2)) as v(a)", 2),
         ("select list(l) over () from (select list(k) over () as l from t where k < 5) as q", 5),
         ("select histogram(k, [1, 2]) over () from t", 3),
