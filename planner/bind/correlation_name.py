@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import database_of, own_name
+from pykudu_sql.storage.errors import UndefinedColumnError
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,18 @@ class CorrelationName:
             return True
         fits = column.table.lower() == self.alias.lower() and not column.args.get("catalog")
         return fits and column.db.lower() in ("", self.database)
+
+    def check_owns(self, column: exp.Column, what: str) -> None:
+        """See that a column to be written is one of this; `what`: clause and verb, for the error.
+
+        Raises UndefinedColumnError: its qualifier names another table.
+        """
+        if not self.is_named_by(column):
+            other = ".".join(part.name for part in column.parts[:-1])
+            raise UndefinedColumnError(
+                f"{what} columns of '{self.alias}', and '{other}' is another table",
+                span=node_span(column),
+            )
 
 
 def name_of_target(node: exp.Table, table: TableInfo) -> CorrelationName:

@@ -11,6 +11,7 @@ from itertools import chain, count
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.constant import Constant, Hole, constant
+from pykudu_sql.planner.bind.correlation_name import CorrelationName
 from pykudu_sql.planner.bind.moment import reads_current_time
 from pykudu_sql.planner.ddl.ddl_constants import expression_tree
 from pykudu_sql.planner.ddl_grammar.syntax import CheckClause
@@ -21,7 +22,7 @@ from pykudu_sql.planner.plan.comparison import InexactKeyError, compare, exact_c
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.pushdown.condition import COMPARISONS, flattened
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
-from pykudu_sql.storage.catalog.namespace import database_of
+from pykudu_sql.storage.catalog.namespace import database_of, own_name
 from pykudu_sql.storage.common.predicate.column_predicate import Comparison, Op
 from pykudu_sql.storage.common.predicate.row_condition import (
     AllOf,
@@ -233,7 +234,8 @@ class _ConditionReader:
         if not isinstance(node, exp.Column) or node.is_star:
             return None
         with errors_at(node_span(node)):
-            if node.table and node.table.lower() != self._table.rpartition(".")[2]:
+            own = CorrelationName(own_name(self._table), database_of(self._table))
+            if not own.is_named_by(node):
                 raise UndefinedColumnError(
                     f"a CHECK constraint of table '{self._table}' cannot look at another table",
                     hint="name columns of the table itself",

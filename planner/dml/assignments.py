@@ -32,7 +32,6 @@ from pykudu_sql.storage.errors import (
     NotNullError,
     NotSupportedError,
     ProgrammingError,
-    UndefinedColumnError,
 )
 
 
@@ -74,12 +73,7 @@ def read_assignments(
     assignments: list[Assignment] = []
     for node in nodes:
         for target, value in _pairs(node):
-            if not name.is_named_by(target):
-                other = ".".join(part.name for part in target.parts[:-1])
-                raise UndefinedColumnError(
-                    f"SET changes columns of '{name.alias}', and '{other}' is another table",
-                    span=node_span(target),
-                )
+            name.check_owns(target, "SET changes")
             column = _assigned_column(target, table, kind)
             if any(column is other.column for other in assignments):
                 raise ProgrammingError(

@@ -277,6 +277,8 @@ def _insertion(merge: _Merge, then: exp.Insert) -> list[tuple[int, exp.Expr]]:
             span=node_span(then),
         )
     columns = insert_columns(merge.table, listed)
+    for node in listed.find_all(exp.Column) if listed is not None else ():
+        merge.name.check_owns(node, "INSERT fills")
     cells = list(values.expressions) if isinstance(values, exp.Tuple) else [values.this]
     if len(cells) != len(columns):
         raise ProgrammingError(

@@ -25,6 +25,7 @@ from pykudu_sql.planner.parse.long_list import LongList, cut_long_lists, restore
 from pykudu_sql.planner.parse.source_spans import place_signs
 from pykudu_sql.planner.parse.syntax_errors import unparsed
 from pykudu_sql.planner.parse.unsupported import refuse_with_offset
+from pykudu_sql.planner.parse.using_lists import check_using_lists
 from pykudu_sql.planner.token_rewrites.exponents import (
     has_odd_numbers,
     plain_numbers,
@@ -191,6 +192,7 @@ def _tree(raw: list[Token], tokens: list[Token], text: str) -> exp.Expr:
     if tree is None:
         raise SyntaxError("the statement is empty")
     _check_types(tree, tokens)
+    check_using_lists(tree, tokens)
     return tree
 
 
