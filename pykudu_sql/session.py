@@ -27,7 +27,6 @@ from pykudu_sql.results.result import Outcome
 from pykudu_sql.settings import SessionSettings
 from pykudu_sql.statement_planner import StatementPlanner
 from pykudu_sql.storage.catalog.catalog import Catalog
-from pykudu_sql.storage.catalog.system_catalog import SYSTEM_TABLES
 from pykudu_sql.storage.common.progress import ProgressReport
 from pykudu_sql.storage.common.rows.row_result import RowError
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
@@ -299,6 +298,8 @@ class Session:
 
     def _names(self) -> Iterator[str]:
         """What names the user's tables and views, and what these mention."""
+        from pykudu_sql.storage.catalog.system_catalog import SYSTEM_TABLES
+
         catalog = self._store.catalog
         yield from catalog.database_names
         for table in (*catalog.tables.values(), *SYSTEM_TABLES.values()):

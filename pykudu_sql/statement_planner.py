@@ -13,7 +13,6 @@ from pykudu_sql.planner.plan.context import ListedRows, PlanContext, PlanSetting
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.planner.statement_text import normalised
-from pykudu_sql.results.result import python_rows
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.common.types.hybrid_time import bound_at
 from pykudu_sql.storage.errors import NotSupportedError, SyntaxError, UndefinedTableError
@@ -117,6 +116,8 @@ class StatementPlanner:
         return ListedRows(result.names, list(map(str, result.types)), rows)
 
     def _evaluate(self, sql: str) -> Sequence[Any]:
+        from pykudu_sql.results.table_result import python_rows
+
         self._state.checkpoint()
         result = self._state.engine.execute(sql, {}, ())
         return python_rows(result.table, result.types)[0]

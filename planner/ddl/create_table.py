@@ -16,9 +16,7 @@ from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import CreateTable
 from pykudu_sql.planner.query.query import plan_rows
 from pykudu_sql.planner.query.result_types import result_columns
-from pykudu_sql.storage.catalog.alter import (
-    check_names,
-)
+from pykudu_sql.storage.catalog.check_constraint import check_names
 from pykudu_sql.storage.catalog.namespace import database_of
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema

@@ -6,15 +6,13 @@ a statement is planned with the values of one execution, and its plan is run onc
 """
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
-
-import numpy as np
-import pyarrow as pa
 
 from pykudu_sql.planner.plan.parameter_types import PLAIN
 from pykudu_sql.planner.plan.value import ParameterKey, ParameterValues, parameter_value
 
-_LISTS = (list, tuple, set, frozenset, np.ndarray, pa.Array, pa.ChunkedArray)
+_LISTS = (list, tuple, set, frozenset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +45,24 @@ class BoundParameters:
             at_hand = not isinstance(self.values, dict) and key < len(self.values)
         else:
             at_hand = isinstance(self.values, dict) and key in self.values
-        value = self.values[key] if at_hand else None  # type: ignore[index]
-        if not isinstance(value, _LISTS):
+        value: Any = self.values[key] if at_hand else None  # type: ignore[index]
+        if not _is_list(value):
             return None
         self.used.add(key)
-        if isinstance(value, pa.Array | pa.ChunkedArray):
-            return list(value.to_pylist())
-        return list(value)
+        return list(value.to_pylist() if hasattr(value, "to_pylist") else value)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, (*_LISTS, *_array_types()))
+
+
+@cache
+def _array_types() -> tuple[type, ...]:
+    """The arrays of numpy and Arrow, which are lists of values too."""
+    import numpy as np
+    import pyarrow as pa
+
+    return np.ndarray, pa.Array, pa.ChunkedArray
 
 
 def has_list(parameters: ParameterValues) -> bool:
@@ -63,7 +72,7 @@ def has_list(parameters: ParameterValues) -> bool:
     values = parameters.values() if isinstance(parameters, dict) else parameters
     # any() of a generator takes a twentieth of a look-up by key.
     for value in values:  # noqa: SIM110
-        if type(value) not in PLAIN and isinstance(value, _LISTS):
+        if type(value) not in PLAIN and _is_list(value):
             return True
     return False
 

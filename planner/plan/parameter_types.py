@@ -9,13 +9,14 @@ import datetime as dt
 from collections.abc import Mapping
 from decimal import Decimal
 from types import MappingProxyType, NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
-
-import numpy as np
 
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import InterfaceError, InvalidValueError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 PLAIN = frozenset(
     {NoneType, bool, int, float, str, bytes, Decimal}
@@ -51,6 +52,8 @@ def sql_value(value: object, key: int | str, column: str) -> Any:
     InterfaceError: SQL has no value for it; InvalidValueError: it is numpy's or pandas' NaT, a
     time beyond those of Python, or a signalling NaN.
     """
+    import numpy as np
+
     if type(value) in TAKEN_AS_IT_IS:
         return value
     if isinstance(value, np.generic):
@@ -102,8 +105,10 @@ def incomparable_list(key: int | str, shown_type: str) -> InterfaceError:
     )
 
 
-def _numpy_value(value: np.generic, key: int | str, column: str) -> Any:
+def _numpy_value(value: "np.generic", key: int | str, column: str) -> Any:
     """A scalar of numpy; times to the microsecond, since finer ones are integers to Python."""
+    import numpy as np
+
     if isinstance(value, np.datetime64 | np.timedelta64):
         if np.isnat(value):
             raise _no_time(value, key, column)

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pykudu_sql.planner.plan.comparison import exact_cell
 from pykudu_sql.planner.plan.parameter_types import TAKEN_AS_IT_IS, parameter_name, sql_value
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.types import Cell, DataType
@@ -124,6 +123,8 @@ def bind_key(key: Sequence[Value], parameters: ParameterValues) -> tuple[Cell, .
     cells: list[Cell] = []
     for value in key:
         if isinstance(value, Parameter):
+            from pykudu_sql.planner.plan.comparison import exact_cell
+
             argument = parameter_value(parameters, value.key, value.column)
             cells.append(exact_cell(value.type, argument))
         else:

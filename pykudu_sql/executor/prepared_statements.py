@@ -12,7 +12,8 @@ from pykudu_sql.planner.plan.bound_parameters import BoundParameters
 from pykudu_sql.planner.plan.plan import Deallocate, ExecutePrepared, Prepare
 from pykudu_sql.planner.plan.prepared_plans import PassedOn
 from pykudu_sql.planner.plan.value import ParameterValues, parameter_value
-from pykudu_sql.results.result import Outcome, python_rows
+from pykudu_sql.results.result import Outcome
+from pykudu_sql.results.table_result import python_rows
 
 
 def prepare_text(state: SessionState, plan: Prepare) -> Outcome:

@@ -14,7 +14,8 @@ from contextlib import AbstractContextManager
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import EngineStream
-from pykudu_sql.results.result import Row, python_rows
+from pykudu_sql.results.result import Row
+from pykudu_sql.results.table_result import python_rows
 from pykudu_sql.results.type_objects import SqlType
 from pykudu_sql.storage.errors import Error, InterfaceError, NotSupportedError
 from pykudu_sql.storage.fs.process import current_process

@@ -9,9 +9,10 @@ import decimal
 import json
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
-import pyarrow as pa
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _DAY = 86_400_000_000
 _NUMBER_TYPES = frozenset({
@@ -51,7 +52,7 @@ def to_text(value: object) -> str:
             return value.isoformat()
         case datetime.timedelta():
             return _interval(0, 0, value // datetime.timedelta(microseconds=1))
-        case pa.MonthDayNano():
+        case tuple() if _is_interval(value):
             return _interval(value.months, value.days, value.nanoseconds // 1000)
         case dict():
             return "{" + ", ".join(f"{k}: {_nested(v)}" for k, v in value.items()) + "}"
@@ -75,6 +76,11 @@ def to_grouped_text(value: object) -> str:
 def _is_map(value: list[Any]) -> bool:
     """Whether a list is what a MAP is given as: pairs, which no list of SQL has in it."""
     return bool(value) and isinstance(value[0], tuple)
+
+
+def _is_interval(value: tuple[Any, ...]) -> "TypeGuard[pa.MonthDayNano]":
+    """Whether a tuple is what an INTERVAL with months is given as: Arrow's, which has names."""
+    return hasattr(value, "nanoseconds")
 
 
 def _interval(months: int, days: int, micros: int) -> str:
@@ -119,7 +125,7 @@ def to_json(value: object) -> str:
             return json.dumps(value.isoformat())
         case list() if _is_map(value):
             return to_json({to_text(k): v for k, v in value})
-        case pa.MonthDayNano():
+        case tuple() if _is_interval(value):
             return json.dumps(to_text(value))
         case dict():
             pairs = (f"{json.dumps(str(k))}: {to_json(v)}" for k, v in value.items())

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
 
 from pykudu_sql.storage.catalog.catalog import TableInfo, TabletInfo
-from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
+from pykudu_sql.storage.catalog.check_constraint import CheckConstraint, check_names
 from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
 from pykudu_sql.storage.common.partition.partition import PartitionSchema, RangePartition
 from pykudu_sql.storage.common.types.identifiers import check_comment, check_identifier
@@ -240,23 +240,6 @@ def _without_index(table: TableInfo, name: str) -> Schema:
         rest = tuple(index for index in column.indexes if index != name)
         schema = schema.replace_column(replace(column, indexes=rest))
     return schema
-
-
-def check_names(checks: Sequence[CheckConstraint]) -> None:
-    """See that the names of a table's constraints are names, each of one.
-
-    Raises InvalidSchemaError, DuplicateObjectError: they are not.
-    """
-    names = set()
-    for check in checks:
-        check_identifier(check.name, "constraint")
-        if check.name in names:
-            raise DuplicateObjectError(
-                f"constraint '{check.name}' exists already",
-                hint="give it another name: CONSTRAINT name CHECK (...)",
-                sqlstate="42710",
-            )
-        names.add(check.name)
 
 
 def _without_check(table: TableInfo, name: str) -> TableInfo:

@@ -7,13 +7,12 @@ partitions of t, as Kudu's own snapshots cannot.
 
 import difflib
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.catalog.namespace import (
     DEFAULT_DATABASE,
     DatabaseInfo,
@@ -22,11 +21,6 @@ from pykudu_sql.storage.catalog.namespace import (
     database_of,
     full_name,
 )
-from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
-from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
-from pykudu_sql.storage.common.partition.partition import Partition, PartitionSchema
-from pykudu_sql.storage.common.partition.partition_assigner import PartitionAssigner
-from pykudu_sql.storage.common.partition.partition_pruner import PartitionPruner
 from pykudu_sql.storage.common.types.hybrid_time import (
     NOTHING,
     UNCOMMITTED,
@@ -46,6 +40,13 @@ from pykudu_sql.storage.errors import (
     UndefinedTableError,
 )
 
+if TYPE_CHECKING:
+    from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
+    from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
+    from pykudu_sql.storage.common.partition.partition import Partition, PartitionSchema
+    from pykudu_sql.storage.common.partition.partition_assigner import PartitionAssigner
+    from pykudu_sql.storage.common.partition.partition_pruner import PartitionPruner
+
 CREATE_DATABASE = "CREATE DATABASE {} makes it"
 
 
@@ -54,7 +55,7 @@ class TabletInfo:
     """One tablet of a table: its UUID and the part of the key space it holds."""
 
     id: str
-    partition: Partition
+    partition: "Partition"
 
 
 @dataclass(frozen=True)
@@ -74,25 +75,31 @@ class TableInfo:
     id: str
     name: str
     schema: Schema
-    partition_schema: PartitionSchema
+    partition_schema: "PartitionSchema"
     tablets: tuple[TabletInfo, ...]
     comment: str = ""
     properties: Properties = field(default_factory=dict)
-    checks: tuple[CheckConstraint, ...] = ()
+    checks: "tuple[CheckConstraint, ...]" = ()
 
     @cached_property
-    def assigner(self) -> PartitionAssigner:
+    def assigner(self) -> "PartitionAssigner":
         """Maps rows to indices into `tablets`."""
+        from pykudu_sql.storage.common.partition.partition_assigner import PartitionAssigner
+
         return PartitionAssigner(self.schema, self.partition_schema)
 
     @cached_property
-    def pruner(self) -> PartitionPruner:
+    def pruner(self) -> "PartitionPruner":
         """Tells which of `tablets` a predicate needs."""
+        from pykudu_sql.storage.common.partition.partition_pruner import PartitionPruner
+
         return PartitionPruner(self.schema, self.partition_schema)
 
     @cached_property
-    def key_encoder(self) -> KeyEncoder:
+    def key_encoder(self) -> "KeyEncoder":
         """Encodes primary keys."""
+        from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
+
         return KeyEncoder(self.schema.key_columns)
 
     def to_json(self) -> dict[str, Any]:
@@ -111,6 +118,8 @@ class TableInfo:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "TableInfo":
         """The inverse of `to_json`."""
+        from pykudu_sql.storage.common.partition.partition import PartitionSchema
+
         partition_schema = PartitionSchema.from_json(value["partition_schema"])
         # Before there are as many partitions as the bucket numbers multiply to.
         if partition_schema.offsets[-1] != len(value["tablets"]):
@@ -124,22 +133,33 @@ class TableInfo:
             tablets=tuple(TabletInfo(tablet_id, partition) for tablet_id, partition in pairs),
             comment=value["comment"],
             properties=MappingProxyType(dict(value.get("properties", {}))),
-            checks=tuple(CheckConstraint.from_json(each) for each in value.get("checks", ())),
+            checks=_checks_of(value.get("checks", ())),
         )
+
+
+def _checks_of(values: Sequence[Mapping[str, Any]]) -> "tuple[CheckConstraint, ...]":
+    """The constraints of a table, which few tables have."""
+    if not values:
+        return ()
+    from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
+
+    return tuple(map(CheckConstraint.from_json, values))
 
 
 def new_table(
     name: str,
     schema: Schema,
-    partition_schema: PartitionSchema,
+    partition_schema: "PartitionSchema",
     comment: str,
     properties: Properties,
-    checks: tuple[CheckConstraint, ...] = (),
+    checks: "tuple[CheckConstraint, ...]" = (),
 ) -> TableInfo:
     """A table that has not been there before, with ids of its own.
 
     Raises InvalidSchemaError: name, comment, encoding, partition schema or property breaks a rule.
     """
+    from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
+
     check_identifier(name, "table")
     check_comment(comment, f"table '{name}'")
     check_properties(properties)

@@ -4,7 +4,7 @@ A condition names columns by id, so it follows a column that is renamed; its tex
 names of the moment.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -33,6 +33,7 @@ from pykudu_sql.storage.common.types.cell_check import is_cell_of
 from pykudu_sql.storage.common.types.identifiers import check_identifier
 from pykudu_sql.storage.common.types.schema import Schema
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
+from pykudu_sql.storage.errors import DuplicateObjectError
 
 _TEXT, _INTEGER = DataType(Kind.STRING), DataType(Kind.INT64)
 
@@ -76,6 +77,23 @@ class CheckConstraint:
         if not self.column_ids <= set(schema.by_id):
             raise ValueError(f"CHECK constraint '{self.name}' names a column that is not there")
         _check_cells(self.condition, schema)
+
+
+def check_names(checks: Sequence[CheckConstraint]) -> None:
+    """See that the names of a table's constraints are names, each of one.
+
+    Raises InvalidSchemaError, DuplicateObjectError: they are not.
+    """
+    names = set()
+    for check in checks:
+        check_identifier(check.name, "constraint")
+        if check.name in names:
+            raise DuplicateObjectError(
+                f"constraint '{check.name}' exists already",
+                hint="give it another name: CONSTRAINT name CHECK (...)",
+                sqlstate="42710",
+            )
+        names.add(check.name)
 
 
 def _check_cells(condition: RowCondition, schema: Schema) -> None:

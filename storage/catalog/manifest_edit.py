@@ -12,9 +12,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from pykudu_sql.storage.catalog.alter import check_names
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
 from pykudu_sql.storage.common.types.cell_check import is_cell_of
 from pykudu_sql.storage.common.types.hybrid_time import END_OF_TIME
 from pykudu_sql.storage.common.types.identifiers import check_identifier
@@ -216,11 +214,21 @@ def check_form(edit: Mapping[str, Any]) -> None:
             raise ValueError(f"the member '{name}' of an edit '{op}' is missing or malformed")
 
 
+def _check_constraints(table: TableInfo) -> None:
+    from pykudu_sql.storage.catalog.check_constraint import check_names
+
+    check_names(table.checks)
+    for constraint in table.checks:
+        constraint.check(table.schema)
+
+
 def check_table(table: TableInfo) -> None:
     """See that a table obeys the rules that were checked when it was made.
 
     Raises ValueError, DatabaseError: it does not.
     """
+    from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
+
     schema = table.schema
     check_identifier(table.name, "table")
     _check_ids(schema)
@@ -231,9 +239,8 @@ def check_table(table: TableInfo) -> None:
             if not is_cell_of(cell, column.type):
                 raise ValueError(f"the default {cell!r:.80} is no value of type {column.type}")
     table.partition_schema.validate(schema)
-    check_names(table.checks)
-    for constraint in table.checks:
-        constraint.check(schema)
+    if table.checks:
+        _check_constraints(table)
     if len({tablet.id for tablet in table.tablets}) != len(table.tablets):
         raise ValueError("a tablet is twice in a table")
 

@@ -4,9 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pykudu_sql.storage.tablet.commit_record import RowMutation
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
-
 if TYPE_CHECKING:
     from pykudu_sql.storage.tablet.commit_record import TabletWrites
     from pykudu_sql.storage.tablet.write.commit_files import CommitFiles
@@ -38,6 +35,9 @@ class CommitCounters:
             writes: inserts and mutations.
             keys: for each insert of `writes`, the encoded keys of its rows; others may follow.
         """
+        from pykudu_sql.storage.tablet.commit_record import RowMutation
+        from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
+
         for _, encoded in zip(writes.inserts, keys, strict=False):
             self.rows_inserted += len(encoded)
         for mutation in writes.mutations:

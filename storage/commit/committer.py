@@ -49,7 +49,6 @@ from pykudu_sql.storage.errors import (
 )
 from pykudu_sql.storage.log.log_writer import barred, in_doubt, undone
 from pykudu_sql.storage.log.read_only_log import OPEN_TO_WRITE
-from pykudu_sql.storage.tablet.commit_record import CommitRecord, encode_commit
 from pykudu_sql.storage.tablet.tablet_services import TabletServices
 
 if TYPE_CHECKING:
@@ -337,6 +336,8 @@ class Committer:
         `tablet`, `writes`, `keys`, `targets`: see `Tablet.apply`. Raises ReadOnlyError, DiskError,
         TransactionResolutionUnknownError: see `apply`.
         """
+        from pykudu_sql.storage.tablet.commit_record import CommitRecord, encode_commit
+
         timestamp = self.clock.now()
         try:
             sequence = self._log.append(encode_commit(CommitRecord(timestamp, False, (writes,))))
@@ -391,6 +392,8 @@ class Committer:
         rows = [writes for writes, _, _ in resolved if writes.inserts or writes.mutations]
         sequence = 0
         if rows:
+            from pykudu_sql.storage.tablet.commit_record import CommitRecord, encode_commit
+
             with self._doubting():
                 sequence = self._log.append(encode_commit(CommitRecord(timestamp, staged, rows)))
         if staged:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from pykudu_sql.storage.catalog.alter import RenameTable, apply_steps
 from pykudu_sql.storage.catalog.catalog import TableInfo, TabletInfo
 from pykudu_sql.storage.catalog.catalog_history import ObjectEvent
 from pykudu_sql.storage.catalog.snapshots import NamedSnapshot
@@ -179,6 +178,7 @@ class Definitions:
         Raises UndefinedTableError: no such table; ProgrammingError: a step breaks a rule;
         CheckViolationError, NotNullError: a row that is there breaks one of the table's new rules.
         """
+        from pykudu_sql.storage.catalog.alter import apply_steps
         from pykudu_sql.storage.commit.stored_rows import new_rules
 
         bound = self._committer.mvcc.bound
@@ -271,6 +271,8 @@ class Definitions:
         UndefinedTableError: no table of that name was dropped; HistoryPurgedError: one was, longer
         ago than its history age; DuplicateObjectError: the name is taken.
         """
+        from pykudu_sql.storage.catalog.alter import RenameTable, apply_steps
+
         with self._committer.lock:
             state = self._state
             named = [d for d in state.history.dropped() if d.table.name == name]

@@ -16,11 +16,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
-
-from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
 from pykudu_sql.storage.errors import NotNullError, ValueOutOfRangeError
 
@@ -47,6 +42,9 @@ class AutoIncrement:
         Raises NotNullError: an UPSERT does not set the hidden counter; ValueOutOfRangeError: an
         INSERT sets it, or the counter is used up.
         """
+        import numpy as np
+        import pyarrow as pa
+
         counter, kind = counted_column(table.schema), operations.kind
         if counter is None or not kind.may_insert:
             return operations
@@ -66,6 +64,12 @@ class AutoIncrement:
         self, table: "TableInfo", counter: "ColumnSchema", operations: "RowOperations"
     ) -> "RowOperations":
         """A batch whose rows with NULL in the counter's column are numbered."""
+        import numpy as np
+        import pyarrow as pa
+
+        from pykudu_sql.storage.common.types import compute as pc
+        from pykudu_sql.storage.common.types.arrays import plain
+
         values = operations.columns[counter.id]
         if not values.null_count:
             return operations
@@ -104,6 +108,8 @@ class AutoIncrement:
 
     def note_rows(self, table: "TableInfo", operations: "RowOperations") -> None:
         """Never give out again what rows of a table bring with them, if it counts."""
+        from pykudu_sql.storage.common.types import compute as pc
+
         counter = counted_column(table.schema)
         if counter is not None and operations.kind.may_insert:
             highest = pc.max(operations.columns[counter.id]).as_py()
@@ -173,6 +179,8 @@ def check_counter(table: "TableInfo", kind: "RowOpKind", is_explicit: bool) -> N
 
 def _highest(tablet: "Tablet", column: "ColumnSchema") -> int:
     """The highest value of a column in all rows of a tablet, 0 when there are none."""
+    from pykudu_sql.storage.common.types import compute as pc
+
     components = tablet.components
     highest = 0
     for memrowset in (components.memrowset, *components.flushing):

@@ -17,8 +17,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
-import numpy as np
-
 from pykudu_sql.storage.errors import CorruptionError, InternalError
 from pykudu_sql.storage.fs.env import Env, RandomAccessFile
 from pykudu_sql.storage.log.record_log import (
@@ -38,6 +36,7 @@ from pykudu_sql.storage.log.record_log import (
 
 _WINDOW_BYTES = 1 << 20
 _SEARCH_BYTES = 1 << 23
+_MARK_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +174,16 @@ class LogReader:
 
     def _mark_offsets(self, offset: int) -> Iterator[int]:
         """Aligned offsets from `offset` on where a record header may stand."""
-        mark_word = (RECORD_HEADER_BYTES - 4) // 4
+        mark = self._mark.to_bytes(_MARK_BYTES, "little")
+        before = RECORD_HEADER_BYTES - _MARK_BYTES
         for start in range(offset, self._file.size, _SEARCH_BYTES):
             reach = min(_SEARCH_BYTES + RECORD_HEADER_BYTES - ALIGNMENT, self._file.size - start)
-            words = np.frombuffer(self._file.read(start, reach // 4 * 4), "<u4")
-            hits = np.flatnonzero(words[mark_word::2] == self._mark)
-            for hit in hits.tolist():
-                yield start + hit * ALIGNMENT
+            data = self._file.read(start, reach)
+            place = data.find(mark, before)
+            while place >= 0:
+                if (place - before) % ALIGNMENT == 0:
+                    yield start + place - before
+                place = data.find(mark, place + 1)
 
     def _only_zeros_from(self, offset: int) -> bool:
         """Whether nothing was ever written from `offset` on."""

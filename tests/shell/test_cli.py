@@ -70,6 +70,17 @@ def test_a_statement_prints_its_result(shell: Shell) -> None:
     assert lines[-1] == "1 row"
 
 
+def test_a_row_of_literals_is_printed_without_any_of_the_large_libraries() -> None:
+    program = (
+        "import sys; from pykudu_sql.shell.cli import main;"
+        "assert main(['-c', 'SELECT 1']) == 0;"
+        "print(sorted({'duckdb', 'numpy', 'prompt_toolkit', 'pyarrow', 'sqlglot'}"
+        " & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.decode().endswith("1 row\n[]\n")
+
+
 def test_what_was_written_is_there_for_the_next_process(shell: Shell) -> None:
     assert shell("my.db", "-c", TABLE).returncode == 0
     done = shell("my.db", "--format", "csv", "-c", "SELECT * FROM t ORDER BY id")

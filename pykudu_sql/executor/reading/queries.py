@@ -16,7 +16,8 @@ from pykudu_sql.executor.reading.scans import StreamedScan, rows_at_hand
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.plan.value import ParameterValues
-from pykudu_sql.results.result import Outcome, RowResult, TableResult, header
+from pykudu_sql.results.result import Outcome, RowResult, header
+from pykudu_sql.results.table_result import TableResult
 from pykudu_sql.settings import EMBEDDED
 from pykudu_sql.storage.common.types.cells import from_cell
 from pykudu_sql.storage.common.types.types import DataType, Kind

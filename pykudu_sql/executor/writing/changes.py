@@ -34,7 +34,8 @@ from pykudu_sql.planner.plan.change_plans import (
     written_name,
 )
 from pykudu_sql.planner.plan.value import ParameterValues
-from pykudu_sql.results.result import Outcome, TableResult
+from pykudu_sql.results.result import Outcome
+from pykudu_sql.results.table_result import TableResult
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined

@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import EngineResult
-from pykudu_sql.results.result import python_values
+from pykudu_sql.results.table_result import python_values
 from pykudu_sql.storage.errors import InvalidValueError
 
 # Arrow has no such types: their values travel as bytes, or as decimals without regard to the sign.

@@ -8,7 +8,7 @@ from pykudu_sql.planner.bind.moment import as_of_bound
 from pykudu_sql.planner.bind.snapshot_names import snapshot_bound
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.results.result import python_rows
+from pykudu_sql.results.table_result import python_rows
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import InvalidValueError, UndefinedObjectError
 

@@ -7,9 +7,7 @@ status. A statement in that mode ends in a `RowResults`.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from pykudu_sql.storage.errors import (
     AlreadyPresentError,
@@ -18,6 +16,10 @@ from pykudu_sql.storage.errors import (
     RowNotFoundError,
     UncoveredRangeError,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 MAX_ROW_ERRORS = 10_000
 
@@ -59,7 +61,9 @@ class RowError:
     message: str
 
 
-def _no_positions() -> npt.NDArray[np.int64]:
+def _no_positions() -> "npt.NDArray[np.int64]":
+    import numpy as np
+
     return np.empty(0, np.int64)
 
 
@@ -79,7 +83,7 @@ class RowResults:
     ignored: int
     failed: int
     errors: tuple[RowError, ...]
-    refused: npt.NDArray[np.int64] = field(default_factory=_no_positions, compare=False)
+    refused: "npt.NDArray[np.int64]" = field(default_factory=_no_positions, compare=False)
 
 
 def joined(parts: Sequence[RowResults]) -> RowResults:
@@ -108,7 +112,7 @@ class RowErrorCollector:
         self._errors: list[RowError] = []
 
     def add(
-        self, positions: npt.NDArray[np.int64], describe: Callable[[int], tuple[str, Error]]
+        self, positions: "npt.NDArray[np.int64]", describe: Callable[[int], tuple[str, Error]]
     ) -> None:
         """Note rows.
 
@@ -126,8 +130,10 @@ class RowErrorCollector:
                 RowError(position, key, status_of(error), error.sqlstate, error.message)
             )
 
-    def positions(self) -> npt.NDArray[np.int64]:
+    def positions(self) -> "npt.NDArray[np.int64]":
         """The positions of all rows noted."""
+        import numpy as np
+
         return np.concatenate([_no_positions(), *self._positions])
 
     def errors(self) -> tuple[RowError, ...]:

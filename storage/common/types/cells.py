@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from types import MappingProxyType
-from typing import Any
-
-import numpy as np
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.storage.common.types.types import EPOCH, EPOCH_DAY, Cell, DataType, Kind
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
+
+if TYPE_CHECKING:
+    pass
 
 _WIDE = Context(prec=80)
 _NO_EXACT_NUMBERS = frozenset({"inf", "infinity", "nan"})
@@ -49,6 +49,8 @@ _READ_AS: Mapping[Kind, str] = MappingProxyType(
 
 
 def _bool_cell(value: object, column_type: DataType) -> bool:
+    import numpy as np
+
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if isinstance(value, int | np.integer) and value in (0, 1):
@@ -59,6 +61,8 @@ def _bool_cell(value: object, column_type: DataType) -> bool:
 
 
 def _int_cell(value: object, column_type: DataType) -> int:
+    import numpy as np
+
     if type(value) is int:
         return _in_range(value, column_type)
     if isinstance(value, int | np.integer):
@@ -73,6 +77,8 @@ def _int_cell(value: object, column_type: DataType) -> int:
 
 
 def _float_cell(value: object, column_type: DataType) -> float:
+    import numpy as np
+
     if type(value) is float and column_type.kind is Kind.DOUBLE:
         return value
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal | np.number):
@@ -90,6 +96,8 @@ def _float_cell(value: object, column_type: DataType) -> float:
 
 
 def _decimal_cell(value: object, column_type: DataType) -> int:
+    import numpy as np
+
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal | np.number):
         raise TypeError(value)
     number = value if isinstance(value, Decimal) else Decimal(str(value))
@@ -103,6 +111,8 @@ def _decimal_cell(value: object, column_type: DataType) -> int:
 
 
 def _date_cell(value: object, column_type: DataType) -> int:
+    import numpy as np
+
     _refuse_not_a_time(value)
     if isinstance(value, str):
         text = value.strip()
@@ -128,6 +138,8 @@ def _in_utc(value: dt.datetime) -> dt.datetime:
 
 
 def _timestamp_cell(value: object, column_type: DataType) -> int:
+    import numpy as np
+
     _refuse_not_a_time(value)
     if isinstance(value, str):
         value = dt.datetime.fromisoformat(value.strip())
@@ -148,6 +160,8 @@ def _text_cell(value: object, column_type: DataType) -> str:
 
 
 def _text_of(value: object) -> str:
+    import numpy as np
+
     if isinstance(value, bytes):
         value = value.decode("utf-8")
     if isinstance(value, bool):
@@ -253,12 +267,17 @@ def _is_beyond_calendar(value: object) -> bool:
 
 def _is_no_exact_number(value: object) -> bool:
     """Whether a value is infinity or NaN, or the text of it."""
+    import numpy as np
+
     is_number = isinstance(value, str | float | np.floating | Decimal)
     return is_number and str(value).strip().lower().lstrip("+-") in _NO_EXACT_NUMBERS
 
 
 def shown_value(value: object) -> str:
     """A value as a message quotes it; one of a type without literals with its type."""
+    import numpy as np
+    import pyarrow as pa
+
     if isinstance(value, Decimal | dt.date | dt.time | dt.timedelta | np.generic | list | dict):
         return f"{value!s:.80}"
     if isinstance(value, bool | int | float | str | bytes | bytearray):

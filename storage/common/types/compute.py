@@ -7,9 +7,10 @@ attribute of this module, so a later use costs what it costs in any module.
 """
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def __getattr__(name: str) -> Any:
@@ -20,7 +21,7 @@ def __getattr__(name: str) -> Any:
     return function
 
 
-def pick(values: pa.Array, indices: pa.Array) -> pa.Array:
+def pick(values: "pa.Array", indices: "pa.Array") -> "pa.Array":
     """The values at some places, all of which lie inside: `take` without a check of that.
 
     The function and its options are looked up once. By name that costs as much as to pick a few

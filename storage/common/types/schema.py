@@ -11,9 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.storage.common.types.cells import cell_from_json, cell_to_json
 from pykudu_sql.storage.common.types.identifiers import check_comment, check_identifier
@@ -26,8 +24,10 @@ from pykudu_sql.storage.common.types.types import (
     Encoding,
     Kind,
 )
-from pykudu_sql.storage.common.types.widening import widens, wider_types
 from pykudu_sql.storage.errors import DuplicateObjectError, InvalidSchemaError, UndefinedColumnError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MAX_COLUMNS = 300
 AUTO_INCREMENTING_ID = "auto_incrementing_id"
@@ -76,8 +76,10 @@ class ColumnSchema:
         return self.nullable or self.held_null
 
     @property
-    def field(self) -> pa.Field:
+    def field(self) -> "pa.Field":
         """The Arrow field that batches carry for it."""
+        import pyarrow as pa
+
         return pa.field(self.name, self.type.arrow, self.may_show_null)
 
     def to_json(self) -> dict[str, Any]:
@@ -178,8 +180,10 @@ class Schema:
         return tuple(c for c in self.columns if not self.is_hidden(c))
 
     @cached_property
-    def arrow(self) -> pa.Schema:
+    def arrow(self) -> "pa.Schema":
         """The Arrow schema of all columns."""
+        import pyarrow as pa
+
         return pa.schema([column.field for column in self.columns])
 
     def is_hidden(self, column: ColumnSchema) -> bool:
@@ -282,6 +286,8 @@ class Schema:
         Raises UndefinedColumnError: no such column; InvalidSchemaError: values or encoded keys that
         are there would not stay as they are.
         """
+        from pykudu_sql.storage.common.types.widening import widens, wider_types
+
         column = self.column(name)
         _check_not_reserved(name)
         old = column.type

@@ -6,12 +6,14 @@ are shown are SQL's: a list of INT is `INT[]`, whatever an engine or Arrow calls
 
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
-
-import pyarrow as pa
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 from pykudu_sql.storage.common.types.types import SQL_NAMES, DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import InvalidSchemaError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _KINDS_BY_NAME: Mapping[str, Kind] = {
         "BOOL": Kind.BOOL, "BOOLEAN": Kind.BOOL, "LOGICAL": Kind.BOOL,
@@ -63,8 +65,10 @@ def shown_type(engine_type: str) -> str:
     return _ENGINE_WORD.sub(lambda match: _SHOWN[match[1]] if match[1] else match[0], engine_type)
 
 
-def shown_arrow_type(arrow: pa.DataType) -> str:
+def shown_arrow_type(arrow: "pa.DataType") -> str:
     """An Arrow type as our SQL writes it."""
+    import pyarrow as pa
+
     match arrow:
         case pa.MapType():
             return f"MAP({shown_arrow_type(arrow.key_type)}, {shown_arrow_type(arrow.item_type)})"
@@ -134,35 +138,42 @@ def parse_type(text: str) -> DataType:
     return DataType(kind)
 
 
-def type_of_arrow(arrow: pa.DataType) -> DataType:
+def type_of_arrow(arrow: "pa.DataType") -> DataType:
     """The type that holds values of an Arrow type without loss.
 
     Raises InvalidSchemaError: there is none.
     """
+    import pyarrow as pa
+
     if pa.types.is_dictionary(arrow):
         return type_of_arrow(arrow.value_type)
     if pa.types.is_decimal(arrow) and 0 <= arrow.scale <= arrow.precision <= 38:
         return decimal_type(arrow.precision, arrow.scale)
     if pa.types.is_timestamp(arrow):
         return DataType(Kind.UNIXTIME_MICROS)
-    for tests, kind in _FROM_ARROW:
+    for tests, kind in _from_arrow():
         if any(test(arrow) for test in tests):
             return DataType(kind)
     raise InvalidSchemaError(f"no column type holds Arrow's {arrow}")
 
 
-_FROM_ARROW: tuple[tuple[tuple[Callable[[pa.DataType], bool], ...], Kind], ...] = (
-    ((pa.types.is_boolean,), Kind.BOOL),
-    ((pa.types.is_int8,), Kind.INT8),
-    ((pa.types.is_int16, pa.types.is_uint8), Kind.INT16),
-    ((pa.types.is_int32, pa.types.is_uint16), Kind.INT32),
-    ((pa.types.is_int64, pa.types.is_uint32), Kind.INT64),
-    ((pa.types.is_uint64,), Kind.INT64),
-    ((pa.types.is_float16, pa.types.is_float32), Kind.FLOAT),
-    ((pa.types.is_float64,), Kind.DOUBLE),
-    ((pa.types.is_date,), Kind.DATE),
-    ((pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view), Kind.STRING),
-    ((pa.types.is_null,), Kind.STRING),
-    ((pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view), Kind.BINARY),
-    ((pa.types.is_fixed_size_binary,), Kind.BINARY),
-)
+@cache
+def _from_arrow() -> "tuple[tuple[tuple[Callable[[pa.DataType], bool], ...], Kind], ...]":
+    """Tests of Arrow types, and the kind that holds the values of those that pass one."""
+    import pyarrow as pa
+
+    return (
+        ((pa.types.is_boolean,), Kind.BOOL),
+        ((pa.types.is_int8,), Kind.INT8),
+        ((pa.types.is_int16, pa.types.is_uint8), Kind.INT16),
+        ((pa.types.is_int32, pa.types.is_uint16), Kind.INT32),
+        ((pa.types.is_int64, pa.types.is_uint32), Kind.INT64),
+        ((pa.types.is_uint64,), Kind.INT64),
+        ((pa.types.is_float16, pa.types.is_float32), Kind.FLOAT),
+        ((pa.types.is_float64,), Kind.DOUBLE),
+        ((pa.types.is_date,), Kind.DATE),
+        ((pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view), Kind.STRING),
+        ((pa.types.is_null,), Kind.STRING),
+        ((pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view), Kind.BINARY),
+        ((pa.types.is_fixed_size_binary,), Kind.BINARY),
+    )

@@ -17,13 +17,15 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from types import MappingProxyType
-from typing import Any, NewType
-
-import numpy as np
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, NewType
 
 from pykudu_sql.storage.errors import InvalidSchemaError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
 
 # The name of a column encoding; `cfile/encoding/type_encodings` has those there are, by type.
 Encoding = NewType("Encoding", str)
@@ -84,7 +86,18 @@ SQL_NAMES: Mapping[Kind, str] = {
         Kind.VARCHAR: "VARCHAR", Kind.STRING: "STRING", Kind.BINARY: "BINARY",
     }  # fmt: skip
 
-_ARROW: Mapping[Kind, pa.DataType] = {
+_WIDTHS: Mapping[Kind, int] = {
+        Kind.BOOL: 1, Kind.INT8: 1, Kind.INT16: 2, Kind.INT32: 4, Kind.INT64: 8, Kind.DATE: 4,
+        Kind.UNIXTIME_MICROS: 8, Kind.FLOAT: 4, Kind.DOUBLE: 8,
+    }  # fmt: skip
+
+
+@cache
+def _arrow_types() -> "Mapping[Kind, pa.DataType]":
+    """The Arrow types of all kinds but DECIMAL."""
+    import pyarrow as pa
+
+    return {
         Kind.BOOL: pa.bool_(), Kind.INT8: pa.int8(), Kind.INT16: pa.int16(),
         Kind.INT32: pa.int32(), Kind.INT64: pa.int64(), Kind.DATE: pa.date32(),
         Kind.UNIXTIME_MICROS: pa.timestamp("us"), Kind.FLOAT: pa.float32(),
@@ -92,14 +105,16 @@ _ARROW: Mapping[Kind, pa.DataType] = {
         Kind.BINARY: pa.binary(),
     }  # fmt: skip
 
-_NUMPY: Mapping[Kind, np.dtype[Any]] = {
-        Kind.BOOL: np.dtype(np.bool_), Kind.INT8: np.dtype("<i1"), Kind.INT16: np.dtype("<i2"),
-        Kind.INT32: np.dtype("<i4"), Kind.INT64: np.dtype("<i8"), Kind.DATE: np.dtype("<i4"),
-        Kind.UNIXTIME_MICROS: np.dtype("<i8"), Kind.FLOAT: np.dtype("<f4"),
-        Kind.DOUBLE: np.dtype("<f8"),
-    }  # fmt: skip
 
-_DECIMAL_NUMPY: Mapping[int, np.dtype[Any]] = {4: np.dtype("<i4"), 8: np.dtype("<i8")}
+@cache
+def _numpy_type(kind: Kind, width: int) -> "np.dtype[Any] | None":
+    """The numpy type of values of a kind, which are so many bytes wide."""
+    import numpy as np
+
+    if kind is Kind.BOOL:
+        return np.dtype(np.bool_)
+    letter = "f" if kind in (Kind.FLOAT, Kind.DOUBLE) else "i"
+    return np.dtype(f"<{letter}{width}") if 0 < width <= 8 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,28 +140,26 @@ class DataType:
         return SQL_NAMES[self.kind]
 
     @property
-    def arrow(self) -> pa.DataType:
+    def arrow(self) -> "pa.DataType":
         """The Arrow type that batches carry."""
         if self.kind is Kind.DECIMAL:
+            import pyarrow as pa
+
             make = {4: pa.decimal32, 8: pa.decimal64, 16: pa.decimal128}[self.width]
             return make(self.precision, self.scale)
-        return _ARROW[self.kind]
+        return _arrow_types()[self.kind]
 
     @property
     def width(self) -> int:
         """Bytes of a fixed-width value (1 for BOOL); 0 for strings and binaries."""
         if self.kind is Kind.DECIMAL:
             return 4 if self.precision <= 9 else 8 if self.precision <= 18 else 16
-        if self.kind in _VARIABLE:
-            return 0
-        return _NUMPY[self.kind].itemsize
+        return _WIDTHS.get(self.kind, 0)
 
     @property
-    def numpy(self) -> np.dtype[Any] | None:
+    def numpy(self) -> "np.dtype[Any] | None":
         """The numpy type of the stored values; None for variable-length and 16-byte values."""
-        if self.kind is Kind.DECIMAL:
-            return _DECIMAL_NUMPY.get(self.width)
-        return _NUMPY.get(self.kind)
+        return _numpy_type(self.kind, self.width)
 
     @property
     def is_variable(self) -> bool:

@@ -5,7 +5,53 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaStats
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaStats:
+    """What lets a scan skip a whole delta file (Kudu's `DeltaStats`).
+
+    Attributes:
+        min_timestamp, max_timestamp: of its records.
+        deletes, reinserts: how many records of each kind.
+        updates: cells set, by column id.
+        records: all records.
+    """
+
+    min_timestamp: Timestamp
+    max_timestamp: Timestamp
+    deletes: int
+    reinserts: int
+    updates: Mapping[int, int]
+    records: int
+
+    @property
+    def decisions(self) -> int:
+        """Records that end a row's life or begin it again."""
+        return self.deletes + self.reinserts
+
+    def to_json(self) -> dict[str, Any]:
+        """The statistics as plain JSON values."""
+        return {
+            "min": self.min_timestamp,
+            "max": self.max_timestamp,
+            "deletes": self.deletes,
+            "reinserts": self.reinserts,
+            "updates": {str(i): n for i, n in self.updates.items()},
+            "records": self.records,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "DeltaStats":
+        """The inverse of `to_json`."""
+        return cls(
+            value["min"],
+            value["max"],
+            value["deletes"],
+            value["reinserts"],
+            {int(i): n for i, n in value["updates"].items()},
+            value["records"],
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,7 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaStats
+from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta, DeltaStats
 from pykudu_sql.storage.tablet.delta.deltafile import UNDO
 from pykudu_sql.storage.tablet.maintenance import delta_compaction
 from pykudu_sql.storage.tablet.maintenance.compaction import compact_rowsets

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pykudu_sql
-from pykudu_sql.results.result import TableResult, python_values
+from pykudu_sql.results.table_result import TableResult, python_values
 from pykudu_sql.storage.errors import ValueOutOfRangeError
 
 COLUMNS: list[tuple[pa.DataType, st.SearchStrategy[Any]]] = [
