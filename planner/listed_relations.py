@@ -1,8 +1,9 @@
-"""`FROM (DESCRIBE t)`, `FROM (SHOW TABLES)`, `FROM (SUMMARIZE t)`: listings as relations.
+"""`FROM (DESCRIBE t)`, `WITH d AS (SHOW TABLES)`, `FROM (SUMMARIZE t)`: listings as relations.
 
 What stands in the parentheses is planned as the statement that it is, and run while the query
 around it is planned; its rows take its place, as those of a view that only this query has. A plan
-with such rows is not kept. Offsets in the statement stay as they are.
+with such rows is not kept. Offsets in the statement stay as they are, but behind the shortest form
+of a WITH query, `AS (DESC t)`.
 """
 
 import re
@@ -21,7 +22,8 @@ from pykudu_sql.storage.errors import NotSupportedError, StatementTooComplexErro
 
 _MAY_LIST = re.compile(r"\(\s*(?:DESCRIBE|DESC|SHOW|SUMMARIZE)\b", re.IGNORECASE)
 _WORDS = frozenset({"DESCRIBE", "DESC", "SHOW", "SUMMARIZE"})
-_BEFORE = frozenset({"FROM", "JOIN", ",", "("})
+_BEFORE_QUERY = frozenset({"AS", "MATERIALIZED"})
+_BEFORE = frozenset({"FROM", "JOIN", ",", "("}) | _BEFORE_QUERY
 _KEEPS_TEXT = (
     ("PREPARE",),
     ("CREATE", "VIEW"),
@@ -41,7 +43,7 @@ def with_listed_relations(text: str, context: PlanContext) -> tuple[str, PlanCon
         return text, context
     listed: dict[str, ViewInfo] = {}
     while (listing := _last_listing(text)) is not None:
-        start, end = listing
+        start, end, is_query = listing
         _check_not_stored(text, start)
         within = replace(context, listed=listed)
         rows = context.list_rows(plan_statement(SourceText(text[: end - 1], start + 1), within))
@@ -49,7 +51,8 @@ def with_listed_relations(text: str, context: PlanContext) -> tuple[str, PlanCon
             raise StatementTooComplexError(f"a query cannot read more than {MAX_LISTINGS} listings")
         name = f"{LISTED_PREFIX}{len(listed)}"
         listed[name] = _relation(name, rows, context.settings.database)
-        text = f"{text[:start]}{quote_name(name).ljust(end - start)}{text[end:]}"
+        relation = f"(FROM{quote_name(name)})" if is_query else quote_name(name)
+        text = f"{text[:start]}{relation.ljust(end - start)}{text[end:]}"
     return text, replace(context, listed=listed) if listed else context
 
 
@@ -63,8 +66,11 @@ def _check_not_stored(text: str, start: int) -> None:
         )
 
 
-def _last_listing(text: str) -> tuple[int, int] | None:
-    """Where the last listing of a text stands, its parentheses included; none stands within it."""
+def _last_listing(text: str) -> tuple[int, int, bool] | None:
+    """Where the last listing of a text stands, its parentheses included, and whether as a query.
+
+    None stands within it.
+    """
     tokens = list(tokenize(text))
     starts = [i for i in range(1, len(tokens) - 2) if _is_listing(tokens, i)]
     if not starts:
@@ -73,7 +79,8 @@ def _last_listing(text: str) -> tuple[int, int] | None:
     for token in tokens[starts[-1] :]:
         depth += (token.text == "(") - (token.text == ")")
         if depth == 0:
-            return tokens[starts[-1]].start, token.end
+            is_query = tokens[starts[-1] - 1].word in _BEFORE_QUERY
+            return tokens[starts[-1]].start, token.end, is_query
     return None
 
 

@@ -10,6 +10,7 @@ from pykudu_sql.planner.parse.error_spans import locate
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.written_literals import with_written
 from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.prepared_strings import with_prepared_text
 from pykudu_sql.planner.statements import plan_statement
 from pykudu_sql.planner.string_forms import with_plain_strings
 from pykudu_sql.storage.errors import Error, InterfaceError, StatementTooComplexError
@@ -35,6 +36,7 @@ def plan(sql: str, context: PlanContext) -> "Plan":
             f"statement of {len(sql)} characters is too long",
             hint="bulk data goes through append()",
         )
+    sql = with_prepared_text(sql)
     try:
         with checked_by(context.checkpoint):
             double_quoted = context.settings.double_quoted_strings

@@ -235,8 +235,12 @@ class OpenStore(ABC):
         return self.definitions.create_table(table)
 
     def drop_table(self, name: str, views: Sequence[str] = ()) -> None:
-        """Drop a table; see `Definitions.drop_table`."""
-        self.definitions.drop_table(name, views)
+        """Drop a table; see `Definitions.drop_tables`."""
+        self.definitions.drop_tables((name,), views)
+
+    def drop_tables(self, names: Sequence[str], views: Sequence[str] = ()) -> None:
+        """Drop tables at one moment; see `Definitions.drop_tables`."""
+        self.definitions.drop_tables(names, views)
 
     def alter_table(self, name: str, steps: Sequence["AlterStep"]) -> "TableInfo":
         """Change a table, all steps or none; see `Definitions.alter_table`."""

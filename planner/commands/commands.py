@@ -44,7 +44,7 @@ from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.listing_plans import Show
 from pykudu_sql.planner.plan.plan import (
-    DropTable,
+    DropTables,
     Flush,
     Optimize,
     Plan,
@@ -179,7 +179,7 @@ def execute(tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def deallocate(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`DEALLOCATE [PREPARE] name | ALL`."""
+    """`DEALLOCATE [PREPARE] name | ALL`, `DROP PREPARE name`."""
     from pykudu_sql.planner.commands.prepared_commands import deallocate as plan_deallocate
 
     return plan_deallocate(tokens, context)
@@ -192,34 +192,42 @@ def drop_index(tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def drop_table(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`DROP TABLE [IF EXISTS] t [PURGE] [CASCADE | RESTRICT]`."""
+    """`DROP TABLE [IF EXISTS] t [, ...] [PURGE] [CASCADE | RESTRICT]`."""
+    from pykudu_sql.planner.parse.unsupported import refuse_unsupported_statement
+
+    refuse_unsupported_statement(tokens)
     tokens.expect("DROP")
     if not tokens.accept("TABLE"):
         raise tokens.error("TABLE")
     if_exists = tokens.accept("IF", "EXISTS")
-    start_token = tokens.current
-    name = tokens.table_name()
+    names: list[str] = []
+    while not names or tokens.accept_symbol(","):
+        place = tokens.current
+        name = tokens.table_name()
+        check_not_system(name, place.span)
+        if not if_exists:
+            existing_table(name, place.span, context)
+        names.append(context.catalog.full_name(name))
+    names = list(dict.fromkeys(names))
     tokens.accept("PURGE")
     behind = tokens.current
     cascades = tokens.accept("CASCADE")
     restricted = not cascades and tokens.accept("RESTRICT")
     tokens.expect_end()
-    check_not_system(name, start_token.span)
-    if not if_exists:
-        existing_table(name, start_token.span, context)
-    full = context.catalog.full_name(name)
     if not cascades and not restricted:
-        return DropTable(full, if_exists)
+        return DropTables(tuple(names), if_exists)
     from pykudu_sql.planner.ddl.view_dependencies import dependent_views
 
-    views = dependent_views(context.catalog, full)
-    if views and restricted:
+    readers = {full: dependent_views(context.catalog, full) for full in names}
+    read = next((full for full in names if readers[full]), None)
+    if read is not None and restricted:
         raise DependentObjectsError(
-            f"table '{name}' is read by {listed_views(views)}",
+            f"table '{read}' is read by {listed_views(readers[read])}",
             hint="DROP TABLE .. CASCADE drops them too; without RESTRICT they stay, unreadable",
             span=behind.span,
         )
-    return DropTable(full, if_exists, tuple(views))
+    views = {view.id: view for each in readers.values() for view in each}
+    return DropTables(tuple(names), if_exists, tuple(views.values()))
 
 
 COMMANDS = (
@@ -264,6 +272,7 @@ COMMANDS = (
     StatementEntry(("DROP", "INCREMENTAL", "STATS"), drop_stats),
     StatementEntry(("EXECUTE",), execute, ("EXECUTE",)),
     StatementEntry(("DEALLOCATE",), deallocate, ("DEALLOCATE",)),
+    StatementEntry(("DROP", "PREPARE"), deallocate),
     StatementEntry(("ANALYZE",), analyze),
     StatementEntry(("COMPUTE",), compute_stats),
     StatementEntry(("INVALIDATE",), invalidate_metadata),

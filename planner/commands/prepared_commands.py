@@ -1,4 +1,4 @@
-"""PREPARE, EXECUTE and DEALLOCATE, in the forms of PostgreSQL and DuckDB.
+"""PREPARE, EXECUTE and DEALLOCATE, in the forms of PostgreSQL and DuckDB, and EXECUTE in MySQL's.
 
 The statement behind PREPARE is planned once, so that its errors show there. A session keeps its
 text, and the plan under the text as that of every statement: it is planned anew when the tables
@@ -62,7 +62,8 @@ def prepare_head(tokens: TokenStream) -> tuple[str, tuple[str, ...]]:
             with errors_at(place.span):
                 parse(f"SELECT CAST(NULL AS {types[-1]})")
         tokens.expect_symbol(")")
-    tokens.expect("AS")
+    if not tokens.accept("AS"):
+        raise tokens.error("AS and a statement, or FROM and one in quotes,")
     first = tokens.current
     if first.word in _NOT_PREPARED:
         raise NotSupportedError(f"{first.word} cannot be prepared", span=first.span)
@@ -95,9 +96,18 @@ def prepared(name: str, types: tuple[str, ...], text: str, plan: Plan) -> Prepar
 
 
 def execute(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`EXECUTE name [(value, ...)]`, `EXECUTE name (parameter := value, ...)`."""
+    """`EXECUTE name [(value, ...)]`, `EXECUTE name (parameter := value, ...)`.
+
+    Also `EXECUTE name USING value, ...`.
+    """
     tokens.expect("EXECUTE")
     place = tokens.current
+    if tokens.at("IMMEDIATE") and tokens.ahead(1).kind is TokenKind.STRING:
+        raise NotSupportedError(
+            "EXECUTE IMMEDIATE is not supported",
+            hint="write the statement itself, or PREPARE name FROM 'statement' and EXECUTE name",
+            span=place.span,
+        )
     name = tokens.name(_MEANT)
     statement = context.prepared.get(name)
     if statement is None:
@@ -116,8 +126,8 @@ def execute(tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def deallocate(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`DEALLOCATE [PREPARE] name | ALL`."""
-    tokens.expect("DEALLOCATE")
+    """`DEALLOCATE [PREPARE] name | ALL`, `DROP PREPARE name`."""
+    tokens.take()
     tokens.accept("PREPARE")
     place = tokens.current
     every = tokens.at("ALL")
@@ -142,8 +152,12 @@ def _unknown(
 
 
 def _arguments(tokens: TokenStream) -> _Arguments:
-    """What stands in the parentheses: names, where they are given, and expressions."""
+    """What stands in the parentheses or behind USING: names, if they are given, and expressions."""
     arguments: list[tuple[str | None, Expression]] = []
+    if tokens.accept("USING"):
+        while not arguments or tokens.accept_symbol(","):
+            arguments.append((None, _expression(tokens)))
+        return arguments
     if not tokens.accept_symbol("(") or tokens.accept_symbol(")"):
         return arguments
     while True:

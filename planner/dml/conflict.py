@@ -17,7 +17,7 @@ from pykudu_sql.planner.bind.moment import reads_current_time
 from pykudu_sql.planner.bind.target import mention
 from pykudu_sql.planner.dml.assignments import read_assignments
 from pykudu_sql.planner.dml.change_query import BranchDraft, draft, select_drafted
-from pykudu_sql.planner.dml.insert_tail import Conflict
+from pykudu_sql.planner.dml.insert_tail import EXCLUDED_NAME, Conflict
 from pykudu_sql.planner.dml.returning import ReturnedRows, read_returning
 from pykudu_sql.planner.plan.change_plans import (
     EXCLUDED,
@@ -37,7 +37,6 @@ from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError
 
-_EXCLUDED = "excluded"
 Values = Sequence[tuple[int, exp.Expr]]
 
 
@@ -158,7 +157,7 @@ def _overwritten(rows: InsertValues | InsertQuery, target: Target) -> list[Colum
 
 
 def _excluded(columns: Sequence[ColumnSchema]) -> Values:
-    return [(column.id, exp.column(column.name, table=_EXCLUDED)) for column in columns]
+    return [(column.id, exp.column(column.name, table=EXCLUDED_NAME)) for column in columns]
 
 
 def _keys(target: Target) -> Values:
@@ -199,10 +198,10 @@ def _joined(target: Target) -> exp.Select:
     names = [exp.to_identifier(column.name) for column in target.table.schema.columns]
     proposed = exp.Values(
         expressions=[exp.Tuple(expressions=[exp.Null() for _ in names])],
-        alias=exp.TableAlias(this=exp.to_identifier(_EXCLUDED), columns=names),
+        alias=exp.TableAlias(this=exp.to_identifier(EXCLUDED_NAME), columns=names),
     )
     equal = [
-        exp.EQ(this=target.column(c), expression=exp.column(c.name, table=_EXCLUDED))
+        exp.EQ(this=target.column(c), expression=exp.column(c.name, table=EXCLUDED_NAME))
         for c in target.table.schema.key_columns
     ]
     join = exp.Join(this=target.mention(), side="LEFT", on=exp.and_(*equal, copy=False))
@@ -211,7 +210,7 @@ def _joined(target: Target) -> exp.Select:
 
 def _stand_in(select: exp.Select) -> None:
     """Put the relation in the place of the VALUES that gave the binder its columns."""
-    name = exp.TableAlias(this=exp.to_identifier(_EXCLUDED))
+    name = exp.TableAlias(this=exp.to_identifier(EXCLUDED_NAME))
     relation = exp.Table(this=exp.to_identifier(EXCLUDED), alias=name)
     select.args["from_"].this.replace(relation)
 

@@ -26,6 +26,7 @@ from pykudu_sql.planner.dml.conflict import (
     insert_returning,
 )
 from pykudu_sql.planner.dml.insert_columns import listed_column, missing_column
+from pykudu_sql.planner.dml.insert_set import values_of_set
 from pykudu_sql.planner.dml.insert_tail import find_tail, read_tail
 from pykudu_sql.planner.dml.values import Marker, Named, Raw, ValueRows, column_values, read_values
 from pykudu_sql.planner.parse.dialect import parse
@@ -51,6 +52,7 @@ from pykudu_sql.storage.errors import (
 
 Insert = InsertValues | InsertQuery | InsertReturning | ConflictInsert
 _QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
+_NO_TABLE = frozenset({"ALL", "FIRST", "VALUES", "SELECT", "DEFAULT", "SET", "OR"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,9 @@ def plan_insert(tokens: TokenStream, context: PlanContext, before: int | None = 
     """
     first = tokens.current
     head = _head(tokens, context, before)
+    if tokens.at("SET") and before is None:
+        _, values = values_of_set(tokens.rest)
+        tokens = TokenStream(values.text, values.start)
     source, start = tokens.rest, tokens.current
     if before is not None:
         source = _without_insert(source, first, before)
@@ -94,7 +99,7 @@ def plan_insert(tokens: TokenStream, context: PlanContext, before: int | None = 
             plain = _insert_values(head, rows, cacheable=True)
             return _finished(head, plain, source, rows.tail, context)
     elif start.word not in _QUERY_WORDS and start.text != "(":
-        raise tokens.error("VALUES, SELECT or DEFAULT VALUES")
+        raise tokens.error("VALUES, SELECT, SET or DEFAULT VALUES")
     tail = find_tail(replace(source, start=start.start))
     rows_plan = _insert_parsed(head, source.until(tail), start, context)
     return _finished(head, rows_plan, source, tail, context)
@@ -135,7 +140,8 @@ def _finished(
 def _head(tokens: TokenStream, context: PlanContext, before: int | None) -> _Head:
     first = tokens.current
     kind, replaces = _kind(tokens)
-    tokens.expect("INTO")
+    if not tokens.accept("INTO") and tokens.current.word in _NO_TABLE:
+        raise tokens.error("INTO")
     tokens.accept("TABLE")
     place = tokens.current
     name = tokens.table_name()
@@ -151,6 +157,9 @@ def _head(tokens: TokenStream, context: PlanContext, before: int | None) -> _Hea
         columns, listed = _named_columns(source, table, tokens.current, context), True
     elif listed:
         columns = _listed_columns(tokens, table, kind)
+    elif tokens.at("SET"):
+        places, _ = values_of_set(tokens.rest)
+        columns, listed = _columns_at(places, table, kind), True
     if table.schema.auto_incrementing and not kind.numbers:
         numbered = any(table.schema.is_hidden(column) for column in columns)
         if not replaces and not numbered:
@@ -198,20 +207,27 @@ def _listed_columns(
     tokens: TokenStream, table: TableInfo, kind: RowOpKind
 ) -> tuple[ColumnSchema, ...]:
     tokens.expect_symbol("(")
+    places: list[Token] = []
+    while not places or tokens.accept_symbol(","):
+        places.append(tokens.current)
+        tokens.name("a column name")
+    tokens.expect_symbol(")")
+    return _columns_at(places, table, kind)
+
+
+def _columns_at(
+    places: Sequence[Token], table: TableInfo, kind: RowOpKind
+) -> tuple[ColumnSchema, ...]:
+    """The columns that tokens name."""
     columns: list[ColumnSchema] = []
-    while True:
-        place = tokens.current
-        name = tokens.name("a column name")
-        span = place.span
-        column = listed_column(table, name, columns, span)
+    for place in places:
+        column = listed_column(table, place.name, columns, place.span)
         if table.schema.is_hidden(column) and kind.numbers:
             raise InvalidSchemaError(
-                f"column '{name}' is numbered by the table and cannot be set", span=span
+                f"column '{column.name}' is numbered by the table and cannot be set",
+                span=place.span,
             )
         columns.append(column)
-        if not tokens.accept_symbol(","):
-            break
-    tokens.expect_symbol(")")
     return tuple(columns)
 
 

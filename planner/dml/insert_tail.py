@@ -1,11 +1,15 @@
 """ON CONFLICT and RETURNING of an INSERT, which stand behind its rows.
 
+MySQL's ON DUPLICATE KEY UPDATE is ON CONFLICT DO UPDATE SET; `VALUES(c)` in it, and `new.c` behind
+`AS new`, is what `excluded.c` is.
+
 The rows before may be a million values or a query, which other readers take; so the tail is found
 first, by its words outside parentheses, and read by itself. Its expressions are put to the parser
 as an UPDATE and a SELECT of the same length, so that positions in errors stay true.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -18,7 +22,10 @@ from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.errors import NotSupportedError, SourceSpan, SyntaxError
 
-_TAIL = re.compile(r"\bON\s+CONFLICT\b|\bRETURNING\b", re.IGNORECASE)
+_TAIL = re.compile(r"\bON\s+(?:CONFLICT|DUPLICATE)\b|\bRETURNING\b", re.IGNORECASE)
+_BEGINS_TAIL = frozenset({"CONFLICT", "DUPLICATE"})
+EXCLUDED_NAME = "excluded"  # what the rows proposed are called
+_PROPOSED = "_VALUE"
 _UPDATE = "UPDATE t SET"
 _SELECT = "SELECT"
 
@@ -53,13 +60,14 @@ def find_tail(source: SourceText) -> int | None:
     """
     if _TAIL.search(source.text, source.start) is None:
         return None
-    previous = None
+    before: deque[Token] = deque(maxlen=4)
     for token in _outside(tokenize(source.text, source.start)):
         if token.word == "RETURNING":
             return token.start
-        if token.word == "CONFLICT" and previous is not None and previous.word == "ON":
-            return previous.start
-        previous = token
+        if token.word in _BEGINS_TAIL and before and before[-1].word == "ON":
+            is_named = token.word == "DUPLICATE" and [each.word for each in before][1:2] == ["AS"]
+            return before[1].start if is_named and before[0].text == ")" else before[-1].start
+        before.append(token)
     return None
 
 
@@ -76,7 +84,9 @@ def read_tail(source: SourceText, start: int) -> InsertTail:
     tokens = TokenStream(source.text, start)
     conflict = None
     stop = _returning_offset(source.text, start)
-    if tokens.at("ON"):
+    if tokens.at("AS") or tokens.at("ON", "DUPLICATE"):
+        conflict = _duplicate(tokens, source.until(stop))
+    elif tokens.at("ON"):
         conflict = _conflict(tokens, source.until(stop))
     if stop is None:
         if conflict is None or conflict.update is None:
@@ -120,12 +130,38 @@ def _conflict(tokens: TokenStream, source: SourceText) -> Conflict:
         raise tokens.error("NOTHING or UPDATE")
     if not tokens.at("SET"):
         raise tokens.error("SET")
+    return Conflict(columns, _update(source, begin, tokens.take().end, span), span)
+
+
+def _duplicate(tokens: TokenStream, source: SourceText) -> Conflict:
+    """`[AS new] ON DUPLICATE KEY UPDATE c = value, ...`."""
+    new = tokens.name("an alias") if tokens.accept("AS") else None
+    place = tokens.current
+    tokens.expect("ON", "DUPLICATE", "KEY")
+    if not tokens.at("UPDATE"):
+        raise tokens.error("UPDATE")
+    span = SourceSpan(place.start, len("ON DUPLICATE"))
     end = tokens.take().end
+    for token in tokenize(source.text, end):
+        if token.word == "VALUES":  # which the parser takes for rows
+            source = source.overwritten(token.start, token.end, _PROPOSED)
+    update = _update(source, place.start, end, span)
+    for column in nodes_of(update, exp.Column):
+        if new is not None and column.table.lower() == new and not column.args.get("db"):
+            column.set("table", exp.to_identifier(EXCLUDED_NAME))
+    for call in nodes_of(update, exp.Anonymous):
+        if call.name == _PROPOSED and len(call.expressions) == 1:
+            call.replace(exp.column(call.expressions[0].this, table=EXCLUDED_NAME))
+    return Conflict((), update, span)
+
+
+def _update(source: SourceText, begin: int, end: int, span: SourceSpan) -> exp.Update:
+    """What stands behind a head that ends in SET or UPDATE, as an UPDATE."""
     tree = parse(source.overwritten(begin, end, _UPDATE).text, begin)
     if not isinstance(tree, exp.Update) or not tree.expressions:
         raise SyntaxError("DO UPDATE SET column = value [WHERE ...] is expected", span=span)
     _renumber(tree, source, begin)
-    return Conflict(columns, tree, span)
+    return tree
 
 
 def _returning(source: SourceText, place: int) -> tuple[exp.Expr, ...]:

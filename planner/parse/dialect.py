@@ -33,6 +33,7 @@ from pykudu_sql.planner.token_rewrites.exponents import (
     with_signs,
     without_signs,
 )
+from pykudu_sql.planner.token_rewrites.foreign_forms import with_known_forms
 from pykudu_sql.planner.token_rewrites.intervals import with_plain_intervals
 from pykudu_sql.planner.token_rewrites.renamed_calls import (
     CURRENT_TIME_CALLS,
@@ -330,7 +331,7 @@ def _tokens(text: str, start: int) -> list[Token]:
 
 def _rewritten(tokens: list[Token]) -> list[Token]:
     """The tokens with what the parser does not know as what it does."""
-    plain = rewrite_tokens(with_plain_intervals(tokens))
+    plain = rewrite_tokens(with_plain_intervals(with_known_forms(tokens)))
     return mark_precisions(_numbered(with_versions(plain)))
 
 

@@ -21,6 +21,7 @@ _META = "pykudu_heading"
 _RETURNING = "returning"
 _SELECT, _FROM, _COMMA = TokenType.SELECT, TokenType.FROM, TokenType.COMMA
 _DOT, _SEMICOLON, _RETURNING_WORD = TokenType.DOT, TokenType.SEMICOLON, TokenType.RETURNING
+_TOP = TokenType.TOP
 _BEGINS_LIST = frozenset({_SELECT, _RETURNING_WORD})
 _NAMED = (exp.Alias, exp.Column, exp.Star)  # what needs no heading
 _BEFORE_ENTRIES = frozenset(
@@ -51,7 +52,7 @@ class _Level:
     Attributes:
         entries: of the list, as indices of their first and last token; None outside of a list.
         first: place of the first token of the entry that is read; None before it.
-        has_keys: whether DISTINCT ON was read, whose parentheses come next.
+        has_keys: whether DISTINCT ON or TOP was read, whose parentheses or number come next.
     """
 
     entries: list[tuple[int, int]] | None = None
@@ -114,7 +115,7 @@ class _Lists:
                 level.end(i)
             elif level.has_keys:
                 level.has_keys = False
-            elif kind is TokenType.ON and behind is TokenType.DISTINCT:
+            elif kind is _TOP or (kind is TokenType.ON and behind is TokenType.DISTINCT):
                 level.has_keys = True
             elif level.entries or kind not in _BEFORE_ENTRIES:
                 level.first = i

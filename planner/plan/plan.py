@@ -119,15 +119,20 @@ class CreateTable(Command):
 
 
 @dataclass(frozen=True, slots=True)
-class DropTable(Command, headline="DROP TABLE {0.name}"):
-    """DROP TABLE; with `if_exists` a missing table is no error.
+class DropTables(Command):
+    """DROP TABLE of one table or several, all or none; with `if_exists` a missing one is no error.
 
-    `views`: those that read it, which are dropped with it.
+    `views`: those that read them, which are dropped with them.
     """
 
-    name: str
+    names: tuple[str, ...]
     if_exists: bool = False
     views: tuple[ViewInfo, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        """Its first line in EXPLAIN."""
+        return f"DROP TABLE {', '.join(self.names)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +222,7 @@ class Explain:
 
 Write = InsertValues | InsertQuery | UpdateQuery | DeleteQuery | KeyUpdate | KeyDelete
 Plan = (
-    Query | KeyLookup | ConstantRow | Write | Change | CopyFrom | CopyTo | CreateTable | DropTable
+    Query | KeyLookup | ConstantRow | Write | Change | CopyFrom | CopyTo | CreateTable | DropTables
     | AlterTable | TransactionControl | SavepointControl | SetOption | SetDatabase | UndropTable
     | RestoreTable | CreateSnapshot | DropSnapshot | Show | Pragma | Description | Namespace
     | Flush | Optimize | Vacuum | ResetStatements | NoOperation
@@ -261,7 +266,7 @@ __all__ = [
     "Describe",
     "Description",
     "DropSnapshot",
-    "DropTable",
+    "DropTables",
     "ExecutePrepared",
     "Explain",
     "ExplainFormat",

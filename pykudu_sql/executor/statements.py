@@ -30,7 +30,7 @@ from pykudu_sql.planner.plan.plan import (
     CreateTable,
     Deallocate,
     DropSnapshot,
-    DropTable,
+    DropTables,
     Flush,
     NoOperation,
     Optimize,
@@ -126,7 +126,7 @@ def _savepoint(state: SessionState, plan: SavepointControl) -> Outcome:
 
 RUNNERS: Mapping[type[Plan], Runner] = {
     CreateTable: Runner(definitions.create_table, "CREATE TABLE"),
-    DropTable: Runner(definitions.drop_table, "DROP TABLE"),
+    DropTables: Runner(definitions.drop_tables, "DROP TABLE"),
     AlterTable: Runner(definitions.alter_table, "ALTER TABLE"),
     UndropTable: Runner(history.undrop_table, "UNDROP TABLE"),
     CreateView: Runner(namespaces.create_view, "CREATE VIEW"),

@@ -201,21 +201,21 @@ class Definitions:
     def _tablets_of(self, table: TableInfo) -> "list[Tablet]":
         return [self._tablets[info.id] for info in table.tablets if info.id in self._tablets]
 
-    def drop_table(self, name: str, views: Sequence[str] = ()) -> None:
-        """Drop a table; its rows stay readable AS OF earlier times, within its history age.
+    def drop_tables(self, names: Sequence[str], views: Sequence[str] = ()) -> None:
+        """Drop tables at one moment, all or none; their rows stay readable AS OF earlier times.
 
-        `views`: ids of views that are dropped with it. Raises UndefinedTableError: no such table.
+        `views`: ids of views that are dropped with them. Raises UndefinedTableError: no such table.
         """
         with self._committer.lock:
             self._committer.check_writable()
-            table_id = self._catalog.table(name).id
+            table_ids = [self._catalog.table(name).id for name in names]
             timestamp = self._committer.clock.now()
-            if views:
+            if views or len(table_ids) > 1:
                 there = {view.id for view in self._catalog.views.values()}
-                dropped = {"tables": [table_id], "objects": [i for i in views if i in there]}
+                dropped = {"tables": table_ids, "objects": [i for i in views if i in there]}
                 self._record_change({"op": "drop_all", "ts": timestamp, **dropped})
             else:
-                self._record_change({"op": "drop", "ts": timestamp, "table": table_id})
+                self._record_change({"op": "drop", "ts": timestamp, "table": table_ids[0]})
 
     def put_object(self, item: "NamedObject") -> None:
         """Add a view or database, or replace the one of the same id.

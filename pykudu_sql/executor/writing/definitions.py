@@ -14,7 +14,7 @@ from pykudu_sql.executor.writing.chunked_rows import (
     query_rows,
     write_rows,
 )
-from pykudu_sql.planner.plan.plan import AlterTable, CreateTable, DropTable
+from pykudu_sql.planner.plan.plan import AlterTable, CreateTable, DropTables
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.catalog import TableInfo, new_table
 from pykudu_sql.storage.catalog.namespace import listed_views
@@ -114,14 +114,16 @@ def _reads_replaced(plan: CreateTable) -> bool:
     return any(scan.table.name == plan.name and scan.bound is None for scan in scans)
 
 
-def drop_table(state: SessionState, plan: DropTable) -> Outcome:
-    """DROP TABLE."""
-    catalog = state.store.catalog
-    if plan.if_exists and plan.name not in catalog.tables:
-        return _message("Table does not exist.")
-    state.store.drop_table(plan.name, [view.id for view in plan.views])
+def drop_tables(state: SessionState, plan: DropTables) -> Outcome:
+    """DROP TABLE: all that it names, in one edit."""
+    tables = state.store.catalog.tables
+    names = [name for name in plan.names if not plan.if_exists or name in tables]
+    if names:
+        state.store.drop_tables(names, [view.id for view in plan.views])
     too = f" {listed_views(plan.views).capitalize()} too." if plan.views else ""
-    return _message(f"Table has been dropped.{too}")
+    if len(plan.names) > 1:
+        return _message(f"{len(names)} of {len(plan.names)} tables have been dropped.{too}")
+    return _message(f"Table has been dropped.{too}" if names else "Table does not exist.")
 
 
 def alter_table(state: SessionState, plan: AlterTable) -> Outcome:

@@ -9,7 +9,7 @@ from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.listing_plans import Show
 from pykudu_sql.planner.plan.plan import (
-    DropTable,
+    DropTables,
     Flush,
     Optimize,
     Plan,
@@ -106,9 +106,9 @@ def test_optimize_needs_a_table_and_nothing_may_follow(context: PlanContext) -> 
 def test_a_table_to_drop_must_exist_unless_the_statement_says_otherwise(
     context: PlanContext,
 ) -> None:
-    assert drop_table(TokenStream("drop table Events purge"), context) == DropTable("events")
+    assert drop_table(TokenStream("drop table Events purge"), context) == DropTables(("events",))
     absent = drop_table(TokenStream("drop table if exists db.nope"), context)
-    assert absent == DropTable("db.nope", if_exists=True)
+    assert absent == DropTables(("db.nope",), if_exists=True)
     with pytest.raises(UndefinedTableError, match="'event' does not exist") as caught:
         drop_table(TokenStream("drop table event"), context)
     assert caught.value.span is not None
