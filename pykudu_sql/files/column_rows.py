@@ -25,6 +25,7 @@ class ColumnFile:
     Attributes:
         name: for messages.
         schema: of its rows.
+        bytes_read: about how much of it the rows so far took.
     """
 
     def __init__(self, file: PermittedFile, file_format: str) -> None:
@@ -32,6 +33,8 @@ class ColumnFile:
         self.name = file.name
         self._format = file_format
         self._source = pa.OSFile(file.path)
+        self._size = int(self._source.size())
+        self.bytes_read = self._parts = 0
         try:
             self._file = self._opened()
         except (pa.ArrowException, OSError) as error:
@@ -64,17 +67,29 @@ class ColumnFile:
 
     def _read(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         if self._format == "parquet":
-            yield from self._file.iter_batches(self._batch_rows(), columns=names)
+            whole = self._file.metadata.num_rows
+            for batch in self._file.iter_batches(self._batch_rows(), columns=names):
+                self._note(batch.num_rows, whole)
+                yield batch
         elif self._format == "orc":
             for stripe in range(self._file.nstripes):
                 whole = self._file.read_stripe(stripe, columns=names)
+                self._note(1, self._file.nstripes)
                 for start in range(0, whole.num_rows, _BATCH_ROWS):
                     yield whole.slice(start, _BATCH_ROWS)
         elif isinstance(self._file, pa.RecordBatchFileReader):
             for index in range(self._file.num_record_batches):
+                self._note(1, self._file.num_record_batches)
                 yield self._file.get_batch(index)
         else:
-            yield from self._file
+            for batch in self._file:
+                self.bytes_read = int(self._source.tell())
+                yield batch
+
+    def _note(self, parts: int, whole: int) -> None:
+        """So many more of the parts that the file has are read: of rows, stripes or batches."""
+        self._parts += parts
+        self.bytes_read = self._size * self._parts // whole
 
     def _batch_rows(self) -> int:
         """Rows of a batch, by the bytes that those of the widest row group take unpacked."""
@@ -132,6 +147,10 @@ class ColumnRows:
         for batch in self._file.batches(self._names):
             first, self.count = self.count, self.count + batch.num_rows
             yield FileBatch(batch.columns, np.arange(first, self.count))
+
+    @property
+    def bytes_read(self) -> int:
+        return self._file.bytes_read
 
     def values(self, array: pa.Array, column: ColumnSchema) -> pa.Array:
         return read_values(array, column)

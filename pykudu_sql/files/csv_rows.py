@@ -24,6 +24,7 @@ from pykudu_sql.files.row_files import (
     torn_row,
 )
 from pykudu_sql.files.source_lines import record_lines
+from pykudu_sql.files.source_stream import SourceStream
 from pykudu_sql.files.text_values import read_texts
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -53,8 +54,7 @@ class CsvRows:
         self._path = file.path
         self._name = file.name
         self._kind = kind
-        packed = None if kind.compression == "none" else kind.compression
-        self._stream = pa.input_stream(file.path, compression=packed)
+        self._stream = SourceStream(file.path, kind)
         try:
             head = self._head()
             names = None
@@ -182,6 +182,10 @@ class CsvRows:
             hint="QUOTE and DELIMITER say how cells are written",
         )
 
+    @property
+    def bytes_read(self) -> int:
+        return self._stream.position
+
     def values(self, array: pa.Array, column: ColumnSchema) -> pa.Array:
         return read_texts(array, column, blank_is_null=True)
 
@@ -195,7 +199,7 @@ class CsvRows:
 class _MarkedStream(RawIOBase):
     """A stream with a line of its own behind the last one."""
 
-    def __init__(self, head: bytes, rest: pa.NativeFile, marker: str) -> None:
+    def __init__(self, head: bytes, rest: SourceStream, marker: str) -> None:
         """`head`: read already; `rest`: what follows; `marker`: the line."""
         self._head = head
         self._rest = rest

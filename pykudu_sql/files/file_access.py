@@ -34,6 +34,11 @@ class PermittedFile:
     name: str
     partitions: Mapping[str, str | None] = field(default_factory=dict)
 
+    @property
+    def size(self) -> int:
+        """Bytes of it now. Raises OperationalError: it is there no more."""
+        return _status(self.path).st_size
+
 
 @dataclass(frozen=True, slots=True)
 class FileAccess:
@@ -193,14 +198,17 @@ def _root(pattern: str) -> str:
     return os.sep.join(parts[:magic]) or ("/" if pattern.startswith("/") else ".")
 
 
-def _check_plain(path: str) -> None:
+def _status(path: str) -> os.stat_result:
     try:
-        mode = os.stat(path).st_mode
+        return os.stat(path)
     except OSError as error:
         raise OperationalError(
             f"cannot open '{path}': {error.strerror}", sqlstate="58030"
         ) from error
-    if not stat.S_ISREG(mode):
+
+
+def _check_plain(path: str) -> None:
+    if not stat.S_ISREG(_status(path).st_mode):
         raise OperationalError(
             f"'{path}' is no plain file", hint="COPY reads and writes plain files", sqlstate="58030"
         )

@@ -23,6 +23,7 @@ from pykudu_sql.files.formats import FileKind
 from pykudu_sql.files.json_array import DECODER, MAX_OBJECT_CHARACTERS, ArrayObjects
 from pykudu_sql.files.row_files import BLOCK_BYTES, FileBatch, TornRow, torn_row
 from pykudu_sql.files.source_lines import record_lines
+from pykudu_sql.files.source_stream import SourceStream
 from pykudu_sql.files.text_values import read_texts
 from pykudu_sql.files.typed_values import read_values
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -64,8 +65,7 @@ class JsonRows:
         self._kind = kind
         self._table = table
         self._takes_others = requested_columns is not None
-        packed = None if kind.compression == "none" else kind.compression
-        self._stream = pa.input_stream(file.path, compression=packed)
+        self._stream = SourceStream(file.path, kind)
         fields = [(column.name, _arrow_type(column.type)) for column in self.columns]
         self._parse_options = arrow_json.ParseOptions(
             explicit_schema=pa.schema(fields),
@@ -202,6 +202,10 @@ class JsonRows:
                 column = self.columns[self._names[key]]
                 return DataError(f"column '{key}': a nested value is no {column.type}")
         return None
+
+    @property
+    def bytes_read(self) -> int:
+        return self._stream.position
 
     def values(self, array: pa.Array, column: ColumnSchema) -> pa.Array:
         if pa.types.is_string(array.type):

@@ -33,6 +33,10 @@ class PartitionedRows:
             yield replace(batch, arrays=[*batch.arrays, *more])
         self.count = self._inner.count
 
+    @property
+    def bytes_read(self) -> int:
+        return self._inner.bytes_read
+
     def values(self, array: pa.Array, column: ColumnSchema) -> pa.Array:
         if column in self._inner.columns:
             return self._inner.values(array, column)

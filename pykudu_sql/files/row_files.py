@@ -64,6 +64,10 @@ class RowFile(Protocol):
     columns: Sequence[ColumnSchema]
     count: int
 
+    @property
+    def bytes_read(self) -> int:
+        """About how many bytes of the file, packed as they are there, the rows so far came from."""
+
     def batches(self) -> Iterator[FileBatch]:
         """All rows. Raises DataError: the file is damaged, or is none of its format."""
 

@@ -187,7 +187,10 @@ class _FileRows:
         return open_rows(file, kind, self._plan.table, self._plan.columns)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        counter = self._state.counter(f"reading files for {self._plan.table.name}")
+        sizes = [file.size for file, _ in self._files]
+        counter = self._state.counter(
+            f"reading files for {self._plan.table.name}", sum(sizes), "bytes"
+        )
         for place, (file, kind) in enumerate(self._files):
             if place:
                 before = self._parts[-1]
@@ -196,11 +199,14 @@ class _FileRows:
                 self._check_columns(self._parts[-1])
             part = self._parts[-1]
             checkpoint, refuse = self._state.checkpoint, partial(self._refuse, part)
+            taken = 0
             for fitting in fitting_rows(part.rows, self._find, checkpoint, refuse):
-                counter.add(len(fitting.records))
+                position = min(part.rows.bytes_read, sizes[place])
+                counter.add(position - taken)
+                taken = position
                 yield fitting.rows.select(self._names)
+            counter.add(sizes[place] - taken)
             part.rows.close()
-        counter.total = counter.done
 
     def _check_columns(self, part: _Part) -> None:
         first = self._parts[0]

@@ -98,7 +98,7 @@ class LocalLoader:
         try:
             rows = filling.write(transaction)
             rejects = filling.checked_rejects()
-            size = sum(one.size for one in self.files)
+            size = sum(one.file.size for one in self.files)
             durable = store.options.durability == "full"
             if options.rejects is None:
                 transaction.commit(durable)
@@ -216,6 +216,7 @@ class _Filling:
             yield _chunk(waiting, of_file)
 
     def _batches(self) -> Iterator[tuple[pa.RecordBatch, npt.NDArray[np.int64]]]:
+        before, total = 0, sum(source.file.size for source in self.files)
         for source in self.files:
             if source.is_empty:
                 continue
@@ -224,9 +225,15 @@ class _Filling:
                 self.rejects.begin(source.file.path, rows)
                 for fitting in fitting_rows(rows, faults, self._check, self._refuse):
                     self._done += fitting.rows.num_rows
-                    self.options.progress(f"{self._done:,} rows")
+                    self._tell(before + min(rows.bytes_read, source.file.size), total)
                     if fitting.rows.num_rows:
                         yield fitting.rows, fitting.records
+            before += source.file.size
+
+    def _tell(self, position: int, total: int) -> None:
+        """Say how far the load is. `position`: among the bytes of all files."""
+        text = f"{self._done:,} rows, {position:,} of {total:,} bytes"
+        self.options.progress(text)
 
     def _check(self) -> None:
         """End a load that is not to be done for its rejects, where they are only counted."""

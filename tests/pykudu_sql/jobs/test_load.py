@@ -226,6 +226,16 @@ def test_a_table_is_made_from_files_and_their_types(path: str, tmp_path: Path) -
     assert load(path, "t", [str(tmp_path)], options).rows == 3
 
 
+def test_a_load_says_how_many_bytes_of_all_files_are_read(table: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id\n1\n")
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"id\n2\n3\n"))
+    progress: list[str] = []
+    load(table, "t", [str(tmp_path / "*.csv*")], LoadOptions(progress=progress.append))
+    size = sum(path.stat().st_size for path in tmp_path.glob("*.csv*"))
+    steps = list(dict.fromkeys(progress))
+    assert steps == [f"1 rows, 5 of {size} bytes", f"3 rows, {size} of {size} bytes"]
+
+
 def test_types_of_texts_are_those_of_all_their_rows(path: str, tmp_path: Path) -> None:
     files = {
         "a.csv": "id,n,d,z,m\n1,1,2026-01-01,007,\n",

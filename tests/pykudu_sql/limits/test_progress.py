@@ -1,10 +1,12 @@
 """`Connection.progress`: what statements count while they run."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import pykudu_sql
+from pykudu_sql.storage.common.progress import Counter, Progress
 
 ROWS = 300_000
 
@@ -52,12 +54,24 @@ def test_a_compaction_counts_rows(conn: pykudu_sql.Connection) -> None:
     assert told(conn, "OPTIMIZE t FULL") == ("compacting rowsets", 2 * ROWS, 2 * ROWS)
 
 
-def test_files_that_are_copied_are_counted(conn: pykudu_sql.Connection, tmp_path: Path) -> None:
-    conn.execute("COPY t TO 't.csv'")
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "json.zst", "parquet"])
+def test_files_that_are_copied_are_counted_in_bytes(
+    conn: pykudu_sql.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    for name, rest in (("a", 0), ("b", 1)):
+        conn.execute(f"COPY (SELECT * FROM t WHERE k % 2 = {rest}) TO '{name}.{suffix}'")
     conn.execute("CREATE TABLE u (id BIGINT PRIMARY KEY, k BIGINT)")
-    conn.execute("COPY u FROM 't.csv'")
-    report = conn.progress()
-    assert report is not None and report.done == report.total == ROWS
+    made: list[Counter] = []
+
+    def counter(progress: Progress, statement: int, *arguments: Any) -> Counter:
+        made.append(Counter(*arguments))
+        return made[-1]
+
+    monkeypatch.setattr(Progress, "counter", counter)
+    conn.execute(f"COPY u FROM '*.{suffix}'")
+    size = sum(path.stat().st_size for path in tmp_path.glob(f"*.{suffix}"))
+    (files,) = (one for one in made if one.activity == "reading files for u")
+    assert (files.unit, files.done, files.total) == ("bytes", size, size)
 
 
 def test_a_lookup_by_key_counts_nothing(conn: pykudu_sql.Connection) -> None:

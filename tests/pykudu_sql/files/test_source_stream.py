@@ -1,0 +1,47 @@
+"""How far a file was read, whatever it is packed with."""
+
+from pathlib import Path
+
+import pytest
+
+import pykudu_sql
+from pykudu_sql.executor.writing.file_rows import open_rows
+from pykudu_sql.files import csv_rows, json_rows
+from pykudu_sql.files.file_access import FileAccess
+from pykudu_sql.files.formats import FileOptions, file_kind
+
+ROWS = 20_000
+TEXTS = ["csv", "csv.gz", "json", "json.zst"]
+
+
+def shares(folder: Path, suffix: str) -> list[float]:
+    """The part of a file that its reader says is read, after each batch of its rows."""
+    with pykudu_sql.connect(autocommit=True, files=True) as conn:
+        conn.execute(
+            "CREATE TABLE t PRIMARY KEY (i) AS SELECT i, sha256(i::STRING) AS a "
+            f"FROM range({ROWS}) r(i)"
+        )
+        conn.execute(f"COPY t TO '{folder}/t.{suffix}'")
+        table = conn._session.catalog.table("t")
+    (file,) = FileAccess(True, None, False).to_read(f"{folder}/t.{suffix}")
+    rows = open_rows(file, file_kind(file.path, FileOptions()), table, None)
+    read = [rows.bytes_read / file.size for _ in rows.batches()]
+    rows.close()
+    return read
+
+
+@pytest.mark.parametrize("suffix", [*TEXTS, "parquet", "orc", "arrow"])
+def test_a_reader_ends_at_the_end_of_its_file(tmp_path: Path, suffix: str) -> None:
+    assert shares(tmp_path, suffix)[-1] == pytest.approx(1, rel=0.02)
+
+
+@pytest.mark.parametrize("suffix", TEXTS)
+def test_bytes_of_packed_files_are_counted_as_they_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    for module in (csv_rows, json_rows):
+        monkeypatch.setattr(module, "BLOCK_BYTES", 1 << 16)
+    monkeypatch.setattr(csv_rows, "_HEADER_BYTES", 1 << 16)
+    positions = shares(tmp_path, suffix)
+    assert positions == sorted(positions)
+    assert 0 < positions[0] < 0.75 < positions[-1] <= 1
