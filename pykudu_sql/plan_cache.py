@@ -65,13 +65,15 @@ class PlanCache:
         self._plans: OrderedDict[str, PreparedStatement] = OrderedDict()
         log.follow(self.counted)
 
-    def get(self, sql: str) -> PreparedStatement | None:
-        """The plan of a text, if it is here."""
-        return self._plans.get(sql)
-
-    def note_use(self, sql: str) -> None:
-        """The plan of a text is used again, and the last to leave."""
+    def find(
+        self, sql: str, catalog: Catalog, settings: SessionSettings
+    ) -> PreparedStatement | None:
+        """The plan of a text, if it was made under these; it is the last to leave then."""
+        kept = self._plans.get(sql)
+        if kept is None or kept.catalog is not catalog or kept.settings is not settings:
+            return None
         self._plans.move_to_end(sql)
+        return kept
 
     def keep(self, sql: str, prepared: PreparedStatement) -> None:
         """Put a plan in place of the one that the text has, if any."""

@@ -342,15 +342,10 @@ class Session:
             current = self._begun_before
         catalog = self._store.catalog if current is None else current.catalog
         self._planned_under = catalog
-        cached = self._plans.get(sql)
-        if (
-            cached is not None
-            and cached.catalog is catalog
-            and cached.settings is self._state.settings
-            and (parameters is None or not has_list(parameters))
-        ):
-            self._plans.note_use(sql)
-            return cached
+        if parameters is None or not has_list(parameters):
+            cached = self._plans.find(sql, catalog, self._state.settings)
+            if cached is not None:
+                return cached
         self._check_open()
         prepared, is_kept = self._planner.prepare(sql, parameters, catalog)
         if is_kept:

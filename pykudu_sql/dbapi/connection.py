@@ -97,7 +97,8 @@ class Connection:
     def _session(self) -> "Session":
         if self._open is None:
             raise exceptions.InterfaceError("the connection is closed")
-        self._open.process.check()
+        if not self._open.process.is_current:
+            self._open.process.check()
         return self._open
 
     @property

@@ -277,7 +277,8 @@ class Cursor:
         session = self._session
         if session is None:
             raise InterfaceError("the cursor is closed")
-        session.process.check()
+        if not session.process.is_current:
+            session.process.check()
         return session
 
     def _result(self) -> "Result":

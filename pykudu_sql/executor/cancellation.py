@@ -18,10 +18,13 @@ _ON_REQUEST = "the statement was interrupted"
 
 
 class Cancellation:
-    """Whether the running statement of one session should stop. Safe for threads."""
+    """Whether the running statement of one session should stop. Safe for threads.
+
+    `running`: the number of the statement that has begun and not ended; 0 if there is none.
+    """
 
     __slots__ = (
-        "_begun", "_interrupt_engine", "_lock", "_reason", "_requests", "_running", "_timer",
+        "_begun", "_interrupt_engine", "_lock", "_reason", "_requests", "_timer", "running",
     )  # fmt: skip
 
     def __init__(self, interrupt_engine: Callable[[], None]) -> None:
@@ -32,42 +35,35 @@ class Cancellation:
         self._interrupt_engine = interrupt_engine
         self._lock = threading.Lock()
         self._begun = 0
-        self._running = 0
+        self.running = 0
         self._requests = 0  # while nothing ran
         self._reason: str | None = None
         self._timer: threading.Timer | None = None
-
-    @property
-    def is_running(self) -> bool:
-        """Whether a statement has begun and not ended."""
-        return self._running != 0
 
     def begin(self, timeout: int, elapsed: float = 0.0) -> None:
         """A statement begins, or goes on.
 
         Args:
             timeout: milliseconds that it may take; 0 for as long as it needs.
-            spent: seconds of them that it has taken before.
+            elapsed: seconds of them that it has taken before.
 
         Raises QueryCancelledError: those are all that it may take.
         """
-        reason = f"the statement took longer than statement_timeout, {timeout} ms"
-        left = timeout / 1000 - elapsed
-        if timeout and left <= 0:
-            raise QueryCancelledError(reason)
+        if timeout and timeout / 1000 <= elapsed:
+            raise QueryCancelledError(_too_long(timeout))
         with self._lock:
-            self._begun += 1
-            self._running, self._reason = self._begun, None
+            self.running = self._begun = self._begun + 1
+            self._reason = None
             if timeout:
-                arguments = (self._running, reason)
-                self._timer = threading.Timer(left, self._stop, arguments)
+                arguments = (self.running, _too_long(timeout))
+                self._timer = threading.Timer(timeout / 1000 - elapsed, self._stop, arguments)
                 self._timer.daemon = True
                 self._timer.start()
 
     def end(self) -> None:
         """The statement has ended, however it did."""
         with self._lock:
-            self._running = 0
+            self.running = 0
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
@@ -77,7 +73,7 @@ class Cancellation:
 
         Returns at once.
         """
-        number = self._running
+        number = self.running
         if not number:
             self._requests += 1
         elif self._reason is None:
@@ -123,9 +119,13 @@ class Cancellation:
         """Have one statement stop; returns when it has."""
         while True:
             with self._lock:
-                if self._running != number:
+                if self.running != number:
                     return
                 if self._reason is None:
                     self._reason = reason
                 self._interrupt_engine()
             time.sleep(_PRESS_SECONDS)
+
+
+def _too_long(timeout: int) -> str:
+    return f"the statement took longer than statement_timeout, {timeout} ms"

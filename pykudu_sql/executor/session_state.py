@@ -135,7 +135,8 @@ class SessionState:
 
         Raises InterfaceError: this is a child forked from the session's process.
         """
-        self.process.check()  # before the lock, which another thread may have held at the fork
+        if not self.process.is_current:
+            self.process.check()  # before the lock, which a thread may have held at the fork
         return _Running(self)
 
     def fetching(self) -> Callable[[], AbstractContextManager[None]]:
@@ -175,13 +176,13 @@ class _Running(AbstractContextManager[None]):
 
     def __enter__(self) -> None:
         state = self._state
+        cancellation = state.cancellation
         state.lock.acquire()
-        # Else it is a statement that reads the rows of another one.
-        self._is_outermost = not state.cancellation.is_running
-        if self._is_outermost:
+        if not cancellation.running:  # else it is a statement that reads the rows of another one
+            self._is_outermost = True
             try:
                 elapsed = 0.0 if self._begun is None else time.monotonic() - self._begun
-                state.cancellation.begin(state.settings.statement_timeout, elapsed)
+                cancellation.begin(state.settings.statement_timeout, elapsed)
             except BaseException:
                 state.lock.release()
                 raise

@@ -150,7 +150,8 @@ def complete_cells(table: TableInfo, cells: Mapping[int, Cell]) -> dict[int, Cel
 
 def set_columns(schema: Schema, kind: RowOpKind, columns: Mapping[int, object]) -> SetColumns:
     """What an operation sets in a present row: *_IGNORE leaves immutable columns alone."""
-    ids = tuple([i for i in columns if i not in schema.key_ids])
+    key_ids = schema.key_ids
+    ids = tuple([i for i in columns if i not in key_ids])
     immutable = schema.immutable_ids
     if not immutable or kind.numbers or immutable.isdisjoint(ids):
         return SetColumns(ids, None)
@@ -173,6 +174,8 @@ def check_set(schema: Schema, kind: RowOpKind, column_ids: Collection[int], tabl
             if schema.is_hidden(column):
                 raise NotNullError(f"{column.name} of table '{table}' should be set for {kind}")
             raise NotNullError(f"no value provided for key column '{column.name}' of '{table}'")
+    if not kind.updates and not kind.deletes:
+        return
     others = [i for i in column_ids if i not in schema.key_ids]
     if kind.updates and not others:
         raise ProgrammingError(

@@ -41,6 +41,7 @@ MAX_ENCODED_KEY_BYTES = 16 * 1024
 
 Cells = Mapping[int, Cell]
 Mask = npt.NDArray[np.bool_]
+Precheck = Callable[[TableInfo, Cells], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +66,19 @@ class CellRule:
     """
 
     check: Callable[[RowBatch, ColumnSchema], Violation | None]
-    precheck: Callable[[TableInfo, Cells], bool]
+    precheck: Precheck
 
 
 @dataclass(frozen=True, slots=True)
 class RowRule:
     """A rule on whole rows.
 
-    `check`: a batch to the rows refused; `precheck`: both as of `CellRule`.
+    `check`: a batch to the rows refused; `precheck`: both as of `CellRule`; None for the rule that
+    `PartitionAssigner.assign_one` applies to a single row, with the same error.
     """
 
     check: Callable[[RowBatch], Violation | None]
-    precheck: Callable[[TableInfo, Cells], bool]
+    precheck: Precheck | None
 
 
 Refuse = Callable[[RowBatch, Violation], RowBatch]
@@ -183,8 +185,9 @@ def _longest(values: pa.Array) -> int:
 
 def _precheck_cell_size(table: TableInfo, cells: Cells) -> bool:
     # A character takes at most four bytes.
-    for cell in cells.values():
-        if (type(cell) is str or type(cell) is bytes) and len(cell) * 4 > MAX_CELL_BYTES:
+    for column_id in table.schema.variable_ids:
+        cell = cells.get(column_id)
+        if cell is not None and len(cell) * 4 > MAX_CELL_BYTES:  # type: ignore[arg-type]
             return False
     return True
 
@@ -268,11 +271,6 @@ def _check_covered(batch: RowBatch) -> Violation | None:
     return Violation(outside, lambda row: assigner.uncovered(columns, row))
 
 
-def _precheck_covered(table: TableInfo, cells: Cells) -> bool:
-    """`PartitionAssigner.assign_one` refuses the row with the same error."""
-    return True
-
-
 CELL_RULES = (
     CellRule(_check_null, _precheck_null),
     CellRule(_check_cell_size, _precheck_cell_size),
@@ -283,6 +281,8 @@ ROW_RULES = (
 )
 KEY_RULES = (
     RowRule(_check_key_size, _precheck_key_size),
-    RowRule(_check_covered, _precheck_covered),
+    RowRule(_check_covered, None),
 )
-PRECHECKS = tuple(rule.precheck for rule in (*CELL_RULES, *ROW_RULES, *KEY_RULES))
+PRECHECKS = tuple(
+    rule.precheck for rule in (*CELL_RULES, *ROW_RULES, *KEY_RULES) if rule.precheck is not None
+)

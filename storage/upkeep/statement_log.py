@@ -82,7 +82,10 @@ class StatementLog:
             return
         with self._lock:
             self._sums.add(counts)
-            self._by_text.setdefault(text, StatementCounts()).add(counts)
+            sums = self._by_text.get(text)
+            if sums is None:
+                self._by_text[text] = sums = StatementCounts()
+            sums.add(counts)
             if len(self._by_text) > MOST_STATEMENTS:
                 often = sorted(self._by_text.items(), key=lambda each: -each[1].calls)
                 self._by_text = dict(often[: int(MOST_STATEMENTS * _KEPT_SHARE)])

@@ -164,6 +164,11 @@ class Schema:
         return frozenset(c.id for c in self.columns if not c.nullable)
 
     @cached_property
+    def variable_ids(self) -> tuple[int, ...]:
+        """Ids of the columns whose cells have no fixed size."""
+        return tuple(c.id for c in self.columns if c.type.is_variable)
+
+    @cached_property
     def identity(self) -> ColumnSchema | None:
         """The column of the key that an INSERT may leave to be numbered, if there is one."""
         return next((c for c in self.key_columns if c.identity), None)

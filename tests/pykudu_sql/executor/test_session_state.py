@@ -27,18 +27,18 @@ def test_names_are_resolved_in_the_database_in_use(
 
 def test_a_statement_runs_from_the_beginning_of_its_block_to_the_end(state: SessionState) -> None:
     with state.running():
-        assert state.cancellation.is_running
+        assert state.cancellation.running
         number = state.cancellation.number
         with state.running():
             assert state.cancellation.number == number
-        assert state.cancellation.is_running
-    assert not state.cancellation.is_running
+        assert state.cancellation.running
+    assert not state.cancellation.running
 
 
 def test_a_statement_that_failed_has_ended(state: SessionState) -> None:
     with pytest.raises(ZeroDivisionError), state.running():
         raise ZeroDivisionError
-    assert not state.cancellation.is_running
+    assert not state.cancellation.running
     state.checkpoint()
 
 
@@ -61,7 +61,7 @@ def test_a_session_of_another_process_runs_nothing(state: SessionState) -> None:
     inherited.process.is_current = False
     with pytest.raises(InterfaceError), inherited.running():
         raise AssertionError
-    assert not inherited.cancellation.is_running
+    assert not inherited.cancellation.running
 
 
 def test_an_engine_at_rest_may_be_interrupted_and_closed_twice(
