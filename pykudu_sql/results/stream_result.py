@@ -10,6 +10,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from threading import Lock
 
 import pyarrow as pa
 
@@ -31,8 +32,8 @@ class StreamResult:
     """Rows of an engine's stream, a batch in memory at a time."""
 
     __slots__ = (
-        "__weakref__", "_batch", "_close", "_exported", "_failure", "_fetched", "_fetching",
-        "_names", "_position", "_process", "_read", "_rows", "_waiting", "schema", "types",
+        "__weakref__", "_batch", "_close", "_export", "_failure", "_fetched", "_fetching", "_names",
+        "_position", "_process", "_read", "_rows", "_waiting", "schema", "types",
     )  # fmt: skip
 
     def __init__(
@@ -63,7 +64,7 @@ class StreamResult:
         self._position = 0
         self._failure: Exception | None = None
         self._process = current_process()
-        self._exported = False
+        self._export = Lock()  # held by the one export, and by what comes of it
         self._waiting = deque(stream.batches)  # empty behind the last batch only
 
     @property
@@ -115,9 +116,7 @@ class StreamResult:
     def read_table(self) -> pa.Table:
         """See Result; raises what the query raises."""
         self._check_not_exported()
-        running = self._fetching()
-        batches = self._batches(sys.maxsize, lambda: running)
-        return pa.RecordBatchReader.from_batches(self.schema, batches).read_all()
+        return self._rest()
 
     def read_batches(self, most: int) -> pa.RecordBatchReader:
         """See Result; its reader raises what the query raises."""
@@ -133,17 +132,24 @@ class StreamResult:
                 hint=f"fetch_arrow_table takes the others; {_HOLD_IT}",
                 sqlstate="24000",
             )
-        whole = self.read_table()
-        self._exported = True
-        return whole
+        # Of several threads one has the rows: to the others they would look like none.
+        if not self._export.acquire(blocking=False):
+            raise _handed_over()
+        try:
+            return self._rest()
+        except BaseException:
+            self._export.release()
+            raise
 
     def _check_not_exported(self) -> None:
-        if self._exported:
-            raise InterfaceError(
-                "the rows of this streamed result were handed over as an Arrow stream",
-                hint=f"execute the query again; {_HOLD_IT}",
-                sqlstate="24000",
-            )
+        if self._export.locked():
+            raise _handed_over()
+
+    def _rest(self) -> pa.Table:
+        """What has not been fetched."""
+        running = self._fetching()
+        batches = self._batches(sys.maxsize, lambda: running)
+        return pa.RecordBatchReader.from_batches(self.schema, batches).read_all()
 
     def _batches(self, most: int, fetching: Fetching) -> Iterator[pa.RecordBatch]:
         """What has not been fetched, in batches of at most so many rows."""
@@ -192,3 +198,11 @@ class StreamResult:
         """Let the query go at once: the error's traceback keeps this result in a cycle."""
         self._failure, self._read = error, None
         self._close()
+
+
+def _handed_over() -> InterfaceError:
+    return InterfaceError(
+        "the rows of this streamed result were handed over as an Arrow stream",
+        hint=f"execute the query again; {_HOLD_IT}",
+        sqlstate="24000",
+    )

@@ -173,7 +173,8 @@ class DatabaseReader:
         lease = Lease.take_if_possible(self._env, self._root)
         reaper = FileReaper(self._env, self._root, lambda: NOTHING_READ, self._cache.forget)
         lease_ends = weakref.finalize(reaper, _give_back, lease)
-        failure = ""
+        failure: CorruptionError | DiskError | None = None
+        repeated = 0
         for _ in range(_ATTEMPTS):
             manifest = ManifestTail.open(self._env, self._root)
             try:
@@ -188,10 +189,14 @@ class DatabaseReader:
             except (CorruptionError, DiskError) as error:
                 # The writer gives back what it allocated of a log behind its end, and the manifest
                 # does not show that. Damage fails in the same way again.
-                if not _has_changed(manifest) and error.message == failure:
+                is_same = failure is not None and error.message == failure.message
+                if is_same and not _has_changed(manifest):
                     raise
-                failure = error.message
+                failure, repeated = error, repeated + 1 if is_same else 1
             manifest.close()
+        if failure is not None and repeated == _ATTEMPTS:
+            # What stands behind the manifest's end looks like a change, and is none.
+            raise failure
         raise OperationalError(
             f"the process that writes '{self._root}' changes it too fast to be followed",
             hint="try again",

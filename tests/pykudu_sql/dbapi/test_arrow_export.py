@@ -1,6 +1,8 @@
 """A cursor as an Arrow stream: the whole result or an error, never a part in silence."""
 
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import duckdb
@@ -116,6 +118,21 @@ def test_a_streamed_result_that_was_begun_is_not_exported_in_part(
     with pytest.raises(InterfaceError, match="begun") as caught:
         pa.table(streamed)
     assert caught.value.sqlstate == "24000"
+
+
+def test_of_threads_that_export_a_streamed_result_one_has_its_rows(streamed: Cursor) -> None:
+    together = threading.Barrier(4)
+
+    def export() -> int | str | None:
+        together.wait()
+        try:
+            return pa.table(streamed).num_rows
+        except InterfaceError as error:
+            return error.sqlstate
+
+    with ThreadPoolExecutor(together.parties) as pool:
+        answers = [future.result() for future in [pool.submit(export) for _ in range(4)]]
+    assert sorted(answers, key=str) == [ROWS, "24000", "24000", "24000"]
 
 
 def test_an_export_of_nothing_is_an_error(connection: Connection) -> None:

@@ -195,6 +195,18 @@ def test_check_and_readers_tell_of_a_log_that_was_cut() -> None:
             ReaderStore(disk, ROOT, StoreOptions(threads=1))
 
 
+def test_what_stands_behind_the_end_of_the_manifest_hides_no_damage_from_readers() -> None:
+    manifest, log = sorted(LOGS, key=lambda path: "/wal/" in path)
+    used = len(FILES[manifest].rstrip(b"\0")) + 7 & ~7
+    noise = random.Random(1).randbytes(100)
+    files = FILES | {
+        manifest: FILES[manifest][:used] + noise + FILES[manifest][used + len(noise) :],
+        log: FILES[log][: ends_of_records(FILES[log])[-3]],
+    }
+    with pytest.raises(CorruptionError, match=log):
+        ReaderStore(disk_of(files), ROOT, StoreOptions(threads=1))
+
+
 def of_no_rowset(writes: TabletWrites) -> TabletWrites:
     """Writes whose mutations name a rowset that never was."""
     return writes._replace(mutations=[replace(m, rowset_id=999) for m in writes.mutations])
