@@ -147,20 +147,41 @@ class EncodedKeys:
         """Position of the first of these sorted keys that is not less than `key`, of any length."""
         if self._binary is not None:
             return bisect_left(range(len(self)), key, key=self.at)
+        return self._lower_bound(key, 0, 0, len(self))
+
+    def span(self, low: bytes, high: bytes) -> tuple[int, int]:
+        """Where the sorted keys `low` <= key < `high` stand, start <= position < stop.
+
+        Words that both ends begin with, such as those of a prefix, are looked for once.
+        """
+        if self._binary is not None:
+            return self.lower_bound(low), self.lower_bound(high)
+        first, stop, place = 0, len(self), 0
+        for word in self._fixed[:-1]:
+            value = low[8 * place : 8 * place + 8]
+            if len(value) < 8 or value != high[8 * place : 8 * place + 8]:
+                break
+            first, stop = _equal(word, value, first, stop)
+            place += 1
+        return (
+            self._lower_bound(low, place, first, stop),
+            self._lower_bound(high, place, first, stop),
+        )
+
+    def _lower_bound(self, key: bytes, place: int, low: int, high: int) -> int:
+        """`lower_bound` among keys of one width from `low` to `high`, outside which there are no
+        others whose first words, `place` of them, are those of `key`."""
         needle = key[: self.width].ljust(8 * len(self._fixed), b"\0")
         # A key that is all of the bound's beginning is below the bound, which goes on.
         side: Literal["left", "right"] = "left" if len(key) <= self.width else "right"
-        low, high, last = 0, len(self), len(self._fixed) - 1
-        for place, word in enumerate(self._fixed):
-            value = np.uint64(int.from_bytes(needle[8 * place : 8 * place + 8], "big"))
-            part = word[low:high]
-            if place == last:
-                return low + int(part.searchsorted(value, side))
-            high = low + int(part.searchsorted(value, "right"))
-            low += int(part.searchsorted(value, "left"))
-            if low == high:
-                break
-        return low
+        last = len(self._fixed) - 1
+        while place < last and low < high:
+            value = needle[8 * place : 8 * place + 8]
+            low, high = _equal(self._fixed[place], value, low, high)
+            place += 1
+        if low == high:
+            return low
+        return low + int(self._fixed[last][low:high].searchsorted(_word(needle[8 * last :]), side))
 
     def at(self, position: int) -> bytes:
         """One key."""
@@ -322,3 +343,15 @@ class EncodedKeys:
         ranks = np.empty(len(distinct), np.uint64)
         ranks[sorted(range(len(distinct)), key=distinct.__getitem__)] = np.arange(len(distinct))
         return (ranks[encoded.indices.to_numpy()],)
+
+
+def _word(value: bytes) -> np.uint64:
+    return np.uint64(int.from_bytes(value, "big"))
+
+
+def _equal(words: U64, value: bytes, start: int, stop: int) -> tuple[int, int]:
+    """Where the sorted words from `start` to `stop` are eight bytes; where those belong if none."""
+    part, word = words[start:stop], _word(value)
+    return start + int(part.searchsorted(word, "left")), start + int(
+        part.searchsorted(word, "right")
+    )

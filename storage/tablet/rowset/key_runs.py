@@ -70,9 +70,24 @@ class KeyRun:
 
     def positions(self, ranges: Sequence[KeyRange]) -> list[tuple[int, int]]:
         """Where the rows of some ranges stand, start <= position < stop; see `within`."""
-        find, count = self.keys.lower_bound, len(self)
-        places = [(find(low), count if high is None else find(high)) for low, high in ranges]
-        return [(start, stop) for start, stop in places if start < stop]
+        keys = self.keys
+        spans = [
+            (keys.lower_bound(low), len(self)) if high is None else keys.span(low, high)
+            for low, high in ranges
+        ]
+        return [(start, stop) for start, stop in spans if start < stop]
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What was looked for: a reader counts the rows of its ranges before it reads them.
+
+    `places`: the runs that have some, start <= position < stop.
+    """
+
+    runs: tuple[KeyRun, ...]
+    ranges: Sequence[KeyRange]
+    places: Sequence[tuple[KeyRun, int, int]]
 
 
 def merged(runs: Sequence[KeyRun]) -> KeyRun:
@@ -126,6 +141,7 @@ class KeyOrder:
         self._tree: SortedList = SortedList()
         self._tree_run: KeyRun | None = None
         self._runs: tuple[KeyRun, ...] = ()
+        self._last_search: _Search | None = None
         self._lock = threading.Lock()
         self._merging = threading.Lock()
 
@@ -155,7 +171,8 @@ class KeyOrder:
                 for low, high in ranges
                 for key in self._tree.irange(low, high, inclusive=(True, False))
             ]
-        parts = [run.ordinals[start:stop] for run in runs for start, stop in run.positions(ranges)]
+        places = self._positions(runs, ranges)
+        parts = [run.ordinals[start:stop] for run, start, stop in places]
         return np.concatenate([*parts, np.array(newest, np.int64)])
 
     def count_within(self, ranges: Sequence[KeyRange]) -> int:
@@ -166,8 +183,19 @@ class KeyOrder:
             places = [
                 (find(low), len(self._tree) if high is None else find(high)) for low, high in ranges
             ]
-        places += [place for run in runs for place in run.positions(ranges)]
+        places += [(start, stop) for _, start, stop in self._positions(runs, ranges)]
         return sum(stop - start for start, stop in places)
+
+    def _positions(
+        self, runs: tuple[KeyRun, ...], ranges: Sequence[KeyRange]
+    ) -> Sequence[tuple[KeyRun, int, int]]:
+        """Where the rows of some ranges stand in the runs; those asked for last are at hand."""
+        last = self._last_search
+        if last is not None and last.runs is runs and last.ranges is ranges:
+            return last.places
+        places = [(run, *place) for run in runs for place in run.positions(ranges)]
+        self._last_search = _Search(runs, ranges, places)
+        return places
 
     def whole(self) -> KeyRun:
         """Every row as one run, which takes the place of all runs; there must be a row."""
@@ -201,6 +229,7 @@ class KeyOrder:
         run = merged(runs[first:])
         with self._lock:
             self._runs = (*runs[:first], run, *self._runs[len(runs) :])
+            self._last_search = None  # which would keep the runs that are merged
         return run
 
     def _catch_up(self) -> None:

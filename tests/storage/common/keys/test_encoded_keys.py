@@ -78,6 +78,19 @@ def test_search_and_insertion_points_are_bisection(
         assert mine.lower_bound(key) == bisect_left(ordered, key)
 
 
+@pytest.mark.parametrize("width", [0, 3, 8, 12, 16, 24])
+@given(data=st.data())
+def test_a_span_is_where_the_keys_between_two_bounds_stand(width: int, data: st.DataObject) -> None:
+    letters = st.lists(st.sampled_from([b"a", b"b", b"\xff"]), max_size=4)
+    most = width or 12
+    repeated = letters.map(lambda parts: b"".join(part * 4 for part in parts))
+    keys = repeated.map(lambda key: key[:most].ljust(width, b"\0"))
+    ordered = sorted(set(data.draw(st.lists(keys, max_size=12))))
+    mine = EncodedKeys.from_bytes(ordered, width)
+    low, high = sorted(data.draw(st.tuples(*[repeated | st.binary(max_size=most + 2)] * 2)))
+    assert mine.span(low, high) == (bisect_left(ordered, low), bisect_left(ordered, high))
+
+
 @given(batches(), st.data())
 def test_take_slice_concat_and_access_are_those_of_a_list(
     batch: tuple[int, list[bytes]], data: st.DataObject
