@@ -337,7 +337,7 @@ class ShellSession:
             raise UsageError("there is no result yet")
         if self._printed.retained is None:
             raise UsageError(
-                "the last result is not held: tables on a terminal are, up to 64 MiB; "
+                "the last result is not in memory: tables printed on a terminal are, up to 64 MiB; "
                 ".maxrows 0 and \\g run it again in full"
             )
         return self._printed.retained

@@ -59,7 +59,7 @@ def written_out(node: exp.Expr) -> exp.Expr:
         case exp.Is():
             raise NotSupportedError(
                 "IS NULL of a row value is not supported",
-                hint="say it of each column: a IS NULL AND b IS NULL",
+                hint="test each column: a IS NULL AND b IS NULL",
                 span=node_span(_first(node)),
             )
         case exp.Between():

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import validity
+from pykudu_sql.storage.common.types.arrays import pack_validity, validity
 from pykudu_sql.storage.errors import NotSupportedError
 
 _HEX_PAIRS = np.frombuffer("".join(f"{byte:02x}" for byte in range(256)).encode(), "S2")
@@ -84,9 +84,7 @@ def _hex(array: pa.Array) -> pa.Array:
     values = np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]] if data else b""
     pairs = _HEX_PAIRS[np.asarray(values, np.uint8)] if len(values) else np.empty(0, "S2")
     moved = ((bounds - bounds[0]) * 2).astype(np.int32)
-    valid = validity(compact)
-    bitmap = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
-    buffers = [bitmap, pa.py_buffer(moved), pa.py_buffer(pairs)]
+    buffers = [pack_validity(validity(compact)), pa.py_buffer(moved), pa.py_buffer(pairs)]
     digits = pa.Array.from_buffers(pa.string(), len(compact), buffers)
     return pc.binary_join_element_wise("\\x", digits, "")
 

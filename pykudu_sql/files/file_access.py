@@ -163,7 +163,7 @@ class FileAccess:
         if isinstance(self.permitted, str) and not _is_within(real, self.permitted):
             raise FileAccessError(
                 f"'{name:.200}' is outside the folder that this connection may use",
-                hint="it is the one that the program gave to connect(path, files=...)",
+                hint="that folder is the argument `files` of connect(path, files=...)",
             )
         return real
 

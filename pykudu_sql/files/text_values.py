@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import cells_to_array, validity
+from pykudu_sql.storage.common.types.arrays import cells_to_array, pack_validity, validity
 from pykudu_sql.storage.common.types.cells import shown_value, to_cell
 from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -169,9 +169,11 @@ def _unhexed(digits: pa.Array) -> pa.Array:
     nibbles = _NIBBLES[text]
     joined = (nibbles[0::2] << 4) | nibbles[1::2]
     moved = ((bounds - bounds[0]) // 2).astype(np.int32)
-    valid = validity(compact)
-    bitmap = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
-    buffers = [bitmap, pa.py_buffer(moved), pa.py_buffer(np.ascontiguousarray(joined))]
+    buffers = [
+        pack_validity(validity(compact)),
+        pa.py_buffer(moved),
+        pa.py_buffer(np.ascontiguousarray(joined)),
+    ]
     return pa.Array.from_buffers(pa.binary(), len(compact), buffers)
 
 

@@ -114,7 +114,8 @@ def _adding_to(place: Path) -> Iterator[None]:
         lock = env.lock(str(place / "LOCK"))
     except LockedError as error:
         raise LockedError(
-            f"another process adds a step to the backup at '{place}'", hint="wait for its end"
+            f"another process adds a step to the backup at '{place}'",
+            hint="wait until it has finished",
         ) from error
     try:
         yield

@@ -119,7 +119,7 @@ class BackupStep:
             whole = json.loads(LocalEnv().read_file(str(path)))
             content = whole["manifest"]
             if whole["checksum"] != checksum_of(content):
-                raise ValueError("its checksum is another")
+                raise ValueError("its checksum does not match")
             if content["format"] != FORMAT:
                 raise FormatVersionError(
                     f"'{path}' has format {content['format']}, this release reads {FORMAT}",

@@ -83,7 +83,7 @@ def transfer_here(transfers: Sequence[Transfer]) -> Iterator[StepFile]:
 def damaged(path: str) -> CorruptionError:
     """The error for a file that is not what was written."""
     return CorruptionError(
-        f"'{path}' is not what was written, or is gone",
+        f"'{path}' is missing or has changed since it was written",
         hint="restore an earlier step, or take the file from another copy",
     )
 

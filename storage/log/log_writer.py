@@ -252,8 +252,8 @@ def barred(error: DiskError) -> DiskError:
     return type(error)(
         "nothing can be read or written now: it is not known whether an earlier commit is on disk: "
         + error.message,
-        hint="Mend the cause and run the statement again; the next one, or opening the database "
-        "again, settles the earlier commit.",
+        hint="Fix the cause and run the statement again; the next one, or opening the database "
+        "again, resolves the earlier commit.",
     )
 
 
@@ -261,6 +261,6 @@ def in_doubt(error: DiskError) -> TransactionResolutionUnknownError:
     """The error for a change that the disk refused, and then refused to take back."""
     return TransactionResolutionUnknownError(
         f"it is not known whether the change is on disk: {error.message}",
-        hint="Mend the cause; the next statement, or opening the database again, settles it. Then "
+        hint="Fix the cause; the next statement, or opening the database again, resolves it. Then "
         "see whether the change is there.",
     )

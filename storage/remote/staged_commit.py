@@ -133,7 +133,7 @@ def check_staged(env: Env, target: StageTarget, file: StagedFile) -> None:
     if not env.exists(path):
         raise CorruptionError(
             f"the staged file '{path}' is gone",
-            hint="the write was committed or given up before; run the job again",
+            hint="the write was committed or aborted before; run the job again",
         )
     if env.size_of(path) != file.size or file_checksum(env, path) != file.checksum:
         raise CorruptionError(

@@ -97,7 +97,7 @@ def check_no_source(target: str, sources: Sequence[str]) -> None:
     for path in (path for source in sources for path in _named(_plain(source))):
         if os.path.commonpath((os.path.realpath(path), place)) == os.path.realpath(path):
             raise FileAccessError(
-                f"'{target}' is a file that is loaded, which rejects would replace",
+                f"'{target}' is one of the files to load, and rejects would overwrite it",
                 hint="give --rejects another name",
             )
 

@@ -58,10 +58,10 @@ def format_of(sources: Sequence[str]) -> str:
     Raises InvalidValueError: they imply none, or several.
     """
     by_source = {source: named_format(source, _PACKED) for source in sources}
-    untold = [source for source, one in by_source.items() if one not in FORMATS]
-    if untold:
+    unrecognized = [source for source, one in by_source.items() if one not in FORMATS]
+    if unrecognized:
         raise InvalidValueError(
-            f"the name '{untold[0]:.200}' does not say the format of the file",
+            f"the name '{unrecognized[0]:.200}' does not say the format of the file",
             hint="say --format " + "|".join(FORMATS),
         )
     formats = sorted(set(by_source.values()))

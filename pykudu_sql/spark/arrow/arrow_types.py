@@ -118,16 +118,15 @@ def to_spark(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     for name, values, field in zip(batch.schema.names, batch.columns, schema, strict=True):
         if not field.nullable and values.null_count:
             raise NotNullError(
-                f"column '{name}' is NULL in a row of a DataFrame whose schema says that it "
-                "is in none",
+                f"column '{name}' is NULL in a row, and the schema of the DataFrame says NOT NULL",
                 hint="let the schema of the DataFrame permit NULL in it",
             )
         try:
             arrays.append(_cast(plain(values), field.type))
         except pa.ArrowInvalid as error:
             raise ValueOutOfRangeError(
-                f"column '{name}' has a value that the schema of the DataFrame does not: {error}",
-                hint="if the column got a wider type meanwhile, begin anew with its schema of now",
+                f"a value of column '{name}' does not fit the schema of the DataFrame: {error}",
+                hint="if the column was widened, build the DataFrame again with its current schema",
             ) from error
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 

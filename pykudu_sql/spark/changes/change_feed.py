@@ -114,8 +114,8 @@ class ChangeFeed:
         table = self._store.catalog_at(bound).by_id.get(table_id)
         if table is None:
             raise UndefinedTableError(
-                f"table '{self._options.location.table}' that this stream is of was dropped",
-                hint="a table made anew under its name needs a stream with a checkpoint of its own",
+                f"table '{self._options.location.table}' that this stream reads was dropped",
+                hint="a table created again under its name needs a stream with a new checkpoint",
             )
         return table
 

@@ -62,8 +62,8 @@ class _Claim:
 
     def _lost(self) -> OperationalError:
         return OperationalError(
-            f"the snapshot of table '{self._location.table}' that this DataFrame was made of "
-            f"is not kept any more: nothing read it for {IDLE_SECONDS:.0f} seconds",
+            f"the snapshot of table '{self._location.table}' behind this DataFrame "
+            f"has been released: nothing read it for {IDLE_SECONDS:.0f} seconds",
             hint="load the table again; with the option asOf at the same moment",
             sqlstate="72000",
         )

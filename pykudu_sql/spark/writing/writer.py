@@ -130,7 +130,7 @@ def stream_name(options: WriteOptions) -> str:
     if options.checkpoint is None:
         raise ProgrammingError(
             "a stream needs the option 'checkpointLocation', or 'writeId'",
-            hint="without it a batch that is written again could not be known",
+            hint="without it a batch that is retried could not be recognized",
         )
     path = f"{options.checkpoint.removeprefix('file:')}/metadata"
     env = LocalEnv()

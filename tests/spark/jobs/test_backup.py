@@ -31,6 +31,6 @@ def test_either_engine_restores_what_the_other_has_backed_up(
             assert conn.execute("SELECT count(*) FROM t").fetchall() == [(number + 1,)]
     file = min(target.glob("files/*/*"))
     file.unlink()
-    with pytest.raises(CorruptionError, match="is not what was written, or is gone"):
+    with pytest.raises(CorruptionError, match="is missing or has changed since it was written"):
         restore(str(target), str(tmp_path / "no.db"), RestoreOptions(engine="spark"))
     assert not (tmp_path / "no.db").exists()
