@@ -46,7 +46,13 @@ from pykudu_sql.planner.types.origins import (
     origins,
     projections_of,
 )
-from pykudu_sql.planner.types.return_types import OPERATORS, operator_type, return_type, sum_type
+from pykudu_sql.planner.types.return_types import (
+    OPERATORS,
+    operator_type,
+    quantile_type,
+    return_type,
+    sum_type,
+)
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import DataError, NotSupportedError, ProgrammingError
@@ -212,6 +218,8 @@ class ExpressionTypes:
                 return written_name(node.to)
             case exp.Sum():
                 return sum_type(self._derive(node.this))
+            case exp.ApproxQuantile() if isinstance(node.args.get("quantile"), exp.Literal):
+                return quantile_type(self._derive(node.this))
             case exp.Array() if not any(isinstance(each, _ROWS) for each in node.expressions):
                 element = self._common(node.expressions)
                 return None if element is None else f"{element}[]"

@@ -78,6 +78,7 @@ def _returned() -> Iterator[tuple[str, str]]:
 
 
 RETURN_TYPES: Mapping[str, str] = dict(_returned())
+_OF_QUANTILES = ("SMALLINT", "INTEGER", "BIGINT", "HUGEINT", DOUBLE, "DATE", "TIMESTAMP")
 
 
 def return_type(call: exp.Func, type_of: Callable[[exp.Expr], str | None]) -> str | None:
@@ -130,6 +131,14 @@ def sum_type(name: str | None) -> str | None:
         return DOUBLE if name in _FLOATS else None
     whole = Digits(MAX_DIGITS - digits.scale, digits.scale)
     return type_name(whole) if is_decimal(name) else "HUGEINT"
+
+
+def quantile_type(name: str | None) -> str | None:
+    """The type of one approximate quantile of values of a type; None where no rule derives it."""
+    wider = {"TINYINT": "BIGINT", "FLOAT": DOUBLE}
+    if name in wider:
+        return wider[name]
+    return name if name in _OF_QUANTILES or (name is not None and is_decimal(name)) else None
 
 
 def _decimal_type(node: exp.Expr, one: Digits, other: Digits) -> str | None:

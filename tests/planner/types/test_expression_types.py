@@ -43,6 +43,7 @@ FORMS = (
     "CAST({0} AS DECIMAL(20, 3))", "CAST({0} AS STRING)", "{0} IS NULL", "round({0}, 1)",
     "list_transform([{0}], e -> e)", "list_transform([[{0}]], e -> list_transform(e, g -> g))",
     "{{'a': {0}}}.a", "first({0} ORDER BY k)", "sum({0}) FILTER (WHERE k > 1)",
+    "approx_quantile({0}, 0.5)",
 )  # fmt: skip
 SOURCES = (
     "SELECT z.c FROM (SELECT {0} AS c FROM t) z",
