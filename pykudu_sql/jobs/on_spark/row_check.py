@@ -54,7 +54,7 @@ def columns_in_files(
         column = by_name.get(one.name.lower())
         if column is None:
             raise UndefinedColumnError(
-                f"the files have a column '{one.name:.80}' that table '{table}' does not have",
+                f"the files have a column '{one.name:.80}' that table '{table}' has not",
                 hint="its columns are " + ", ".join(by_name),
             )
         if column in schema_columns:

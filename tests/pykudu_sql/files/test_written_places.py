@@ -232,7 +232,7 @@ def test_rejects_do_not_replace_what_is_loaded(
     (folder / "a.csv").write_text("k,v\n7,x\n")
     (folder / "link.csv").symlink_to(folder / "a.csv")
     options = LoadOptions(rejects=f"{folder}/{name}")
-    with pytest.raises(Error, match="which rejects would replace") as raised:
+    with pytest.raises(Error, match="rejects would overwrite it") as raised:
         load(str(places.own), "t", [f"{folder}/{source}"], options)
     assert raised.value.sqlstate == "42501"
     assert (folder / "a.csv").read_text() == "k,v\n7,x\n"

@@ -143,7 +143,7 @@ def test_rejects_replace_no_file_that_is_loaded(path: str, tmp_path: Path) -> No
     source.write_text("id\nx\n1\n")
     link.symlink_to(source)
     for name in (source, link):
-        with pytest.raises(FileAccessError, match="is a file that is loaded"):
+        with pytest.raises(FileAccessError, match="is one of the files to load"):
             load(path, "t", [str(tmp_path / "*.csv")], LoadOptions(rejects=str(name)))
     assert source.read_text() == "id\nx\n1\n"
 

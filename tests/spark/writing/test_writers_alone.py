@@ -69,7 +69,7 @@ def test_a_second_commit_and_a_late_abort_change_nothing(table: str) -> None:
     message = job.write(batches((5, "x")))
     job.commit([message])
     job.abort([message])
-    with pytest.raises(CorruptionError, match="committed or given up before"):
+    with pytest.raises(CorruptionError, match="committed or aborted before"):
         job.commit([message])
     assert len(content(table)) == 3
 

@@ -218,7 +218,7 @@ def test_a_write_is_committed_once(store: Store) -> None:
     job = Job(store)
     job.task([(1, "a")])
     job.commit()
-    with pytest.raises(CorruptionError, match="committed or given up before"):
+    with pytest.raises(CorruptionError, match="committed or aborted before"):
         job.commit()
     assert read(store) == [(1, "a", 7)]
 
