@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.engine.inherited import hold_duckdb
+from pykudu_sql.storage.common.thread_priority import at_lower_priority
 from pykudu_sql.storage.errors import InterfaceError
 
 if TYPE_CHECKING:
@@ -165,7 +166,8 @@ def _open(options: EngineOptions) -> "DuckDBPyConnection":
         config["memory_limit"] = f"{options.memory_limit}B"
     if options.spill_limit:
         config["max_temp_directory_size"] = f"{options.spill_limit}B"
-    connection = duckdb.connect(":memory:", config=config)
+    # The threads that it works with have the priority of the one that opens it.
+    connection = at_lower_priority(lambda: duckdb.connect(":memory:", config=config))
     add_guards(connection, options.memory_limit)
     for setting in _LOCK_DOWN:
         connection.execute(f"SET GLOBAL {setting}")
