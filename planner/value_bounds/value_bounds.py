@@ -19,12 +19,13 @@ from sqlglot import exp
 from pykudu_sql.planner.checkpoint import checkpoint
 from pykudu_sql.planner.tree_nodes import ClassTest, all_nodes, nodes_of
 from pykudu_sql.planner.value_bounds.computed_once import (
+    COMPUTED_ONCE,
     name_arguments,
     varies,
     with_parts,
     without_parts,
 )
-from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES
+from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES, Bounded
 from pykudu_sql.planner.value_bounds.gathered_values import GATHERED, TOO_LARGE
 from pykudu_sql.planner.value_bounds.list_maps import Element, element_of, growth_of
 from pykudu_sql.planner.value_bounds.text_casts import (
@@ -63,7 +64,13 @@ _COMPUTING = (
 _FORMATS = ("format", "printf")
 _CHECKS = {WITHIN, WITHIN_UNFOLDED, TOO_LARGE, GATHERED, SHALLOW, CASTABLE, TRY_CASTABLE}
 _UNFOLDED = "pykudu_unfolded"  # in the meta of a call that the engine must not work out beforehand
+_COPY = "pykudu_copy"  # in the meta of a call that gives no more than the checked one within it
+_COPYING = {"lower", "upper", "trim", "ltrim", "rtrim", "substring", "substr"}
+_COUNTED = (WITHIN, WITHIN_UNFOLDED)
 _MAX_WIDTH = 1024 * 1024
+_MOST_FOLDED = 4 * 1024 * 1024  # bytes of a constant that the engine works out beforehand
+_REDUCING = ("list_reduce", "array_reduce", "reduce", "reduce_list")
+_REDUCED_VALUES = 6
 _SHALLOW_BYTES = 1_000
 # By name, the arguments whose JSON may be nested too deeply for the engine.
 _DEEP = {
@@ -137,14 +144,19 @@ _IS_COMPUTING = ClassTest(_may_be_bounded)
 
 
 def _count_together(tree: exp.Expr) -> None:
-    """Tell each check how many there are: what they let through is in memory together."""
-    checks = [
-        call
-        for call in nodes_of(tree, exp.Anonymous)
-        if call.name.lower() in (WITHIN, WITHIN_UNFOLDED)
-    ]
+    """Tell each check how many there are: what they let through is in memory together.
+
+    So are copies of that in the other case, trimmed or cut. Of what a list is reduced by, the
+    values of several steps are.
+    """
+    calls = nodes_of(tree, exp.Anonymous)
+    checks = [call for call in calls if call.name.lower() in _COUNTED]
+    copies = sum(1 for each in all_nodes(tree) if each.meta_get(_COPY)) if checks else 0
+    reductions = [call for call in calls if call.name.lower() in _REDUCING]
+    repeated = {id(part) for call in reductions for part in nodes_of(call, exp.Anonymous)}
     for check in checks:
-        check.set("expressions", [*check.expressions[:2], exp.Literal.number(len(checks))])
+        count = len(checks) + copies + (_REDUCED_VALUES if id(check) in repeated else 0)
+        check.set("expressions", [*check.expressions[:2], exp.Literal.number(count)])
 
 
 def _bounded_map(node: exp.Expr, element: Element | None) -> exp.Expr:
@@ -169,9 +181,30 @@ def _bounded(node: exp.Expr) -> exp.Expr:
         _check_structure(call)
     if growth is not None and not _can_be_large(call, growth):
         growth = None
+    elif call.name in _COPYING and _is_checked(call.arguments[0]):
+        call.node.meta[_COPY] = True
+        return call.node
     there = [position for position in positions if position <= len(call.arguments)]
     deep = [position for position in there if not _is_shallow(call.arguments[position - 1])]
     return call.node if growth is None and not deep else _checked(call, growth, deep)
+
+
+def _is_checked(node: exp.Expr) -> bool:
+    """Whether a value is what a checked call gives, or a copy of it."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if node.meta.get(_COPY):
+        return True
+    if isinstance(node, exp.Anonymous) and node.expressions:
+        first = node.expressions[0]
+        if isinstance(first, exp.Transform) and COMPUTED_ONCE in first.meta:
+            return True
+    call = call_of(node)
+    return (
+        call is not None
+        and call.name in GROWING
+        and any(each.name.lower() in _COUNTED for each in nodes_of(node, exp.Anonymous))
+    )
 
 
 def _refuse_too_large(call: Call, growth: Growth) -> None:
@@ -181,7 +214,7 @@ def _refuse_too_large(call: Call, growth: Growth) -> None:
     """
     if len(call.arguments) < growth.carrier:
         return
-    if _is_constant(call) and _fits_unfolded(call, growth):
+    if _is_constant(call) and (_fits_unfolded(call, growth) or _is_large(call, growth)):
         call.node.meta[_UNFOLDED] = True
     is_folded = _is_constant(call) and _UNFOLDED not in call.node.meta
     if growth.rule(least_measures(call.arguments, is_constant=is_folded)) > MAX_VALUE_BYTES:
@@ -196,6 +229,12 @@ def _is_constant(call: Call) -> bool:
 
 def _is_unfolded(node: exp.Expr) -> bool:
     return any(part.name.lower() == WITHIN_UNFOLDED for part in nodes_of(node, exp.Anonymous))
+
+
+def _is_large(call: Call, growth: Growth) -> bool:
+    """Whether a call of constants makes so much that the copies of what is folded count."""
+    amount: float = growth.rule(least_measures(call.arguments, is_constant=False))
+    return growth.bounded is Bounded.VALUE and amount > _MOST_FOLDED
 
 
 def _fits_unfolded(call: Call, growth: Growth) -> bool:

@@ -40,6 +40,9 @@ class Measures(Protocol):
     def total(self, parts: Sequence[Amount]) -> Amount:
         """The sum of any number of amounts."""
 
+    def smaller(self, one: Amount, other: Amount) -> Amount:
+        """The smaller one of two amounts."""
+
     def size(self, position: int) -> Amount:
         """Bytes of an argument as a text."""
 
@@ -123,6 +126,13 @@ def _separated(measures: Measures) -> Amount:
     return texts + measures.size(1) * (elements + max(measures.count - 2, 1))
 
 
+def _part(measures: Measures) -> Amount:
+    """A text from a place on, of some length if that is an argument."""
+    if measures.count < 3:
+        return measures.size(1)
+    return measures.smaller(measures.size(1), measures.value(3) * _CHARACTER_BYTES)
+
+
 def _parts(measures: Measures) -> Amount:
     return measures.size(1) * (measures.element + 1)
 
@@ -194,6 +204,9 @@ _GROWTHS: Sequence[tuple[str, Growth]] = (
     (_HASHING, Growth(_hashed, bounded=Bounded.WORK, small=_LINEAR)),
     ("array_concat list_cat list_zip array_zip",
      Growth(_total(lambda a, i: a.items(i) * a.element), small=_LINEAR)),
+    ("array_sort list_reverse_sort array_reverse_sort list_grade_up array_grade_up array_reverse"
+     " flatten list_slice array_slice",
+     Growth(lambda a: a.items(1) * a.element, bounded=Bounded.WORK, small=_LINEAR)),
     ("list_select array_select",
      Growth(lambda a: a.items(2) * (a.widest(1) + a.element), carrier=2, small=_LINEAR)),
     ("array list_pack struct row", Growth(_total(lambda a, i: a.component(i)), small=_LINEAR)),
@@ -204,6 +217,12 @@ _GROWTHS: Sequence[tuple[str, Growth]] = (
     # What goes through letters beyond ASCII one by one, or by groups.
     ("reverse left_grapheme substring_grapheme length_grapheme",
      Growth(lambda a: a.size(1) * 2, bounded=Bounded.WORK, small=_LINEAR)),
+    # Their values may have more bytes than these steps, of letters that are few.
+    ("lower upper", Growth(times(1).rule, bounded=Bounded.STEPS, small=_LINEAR)),
+    ("trim ltrim rtrim", times(1)),
+    ("substring substr", Growth(_part, small=_LINEAR)),
+    ("array_append array_prepend array_push_back array_push_front",
+     Growth(_total(lambda a, i: a.component(i)), small=_LINEAR)),
     ("strip_accents", Growth(lambda a: a.size(1) * 4, bounded=Bounded.WORK, small=_LINEAR)),
     ("concat json_merge_patch", times(1)),
     ("concat_ws", Growth(_separated, carrier=2, small=_LINEAR)),

@@ -60,6 +60,9 @@ class WrittenMeasures(Measures):
     def total(self, parts: Sequence[float]) -> float:
         return sum(parts)
 
+    def smaller(self, one: float, other: float) -> float:
+        return min(one, other)
+
     def size(self, position: int) -> float:
         return self._size(self._arguments[position - 1]) if position <= self.count else 0.0
 
@@ -188,6 +191,9 @@ class ComputedMeasures(Measures):
             groups = [parts[i : i + _CHAIN] for i in range(0, len(parts), _CHAIN)]
             parts = [exp.paren(reduce(_plus, group), copy=False) for group in groups]
         return parts[0]
+
+    def smaller(self, one: exp.Expr, other: exp.Expr) -> exp.Expr:
+        return exp.Least(this=one, expressions=[other])
 
     def size(self, position: int) -> exp.Expr:
         if position > self.count:

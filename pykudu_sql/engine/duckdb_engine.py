@@ -144,7 +144,7 @@ class DuckDBEngine:
     ) -> int:
         if are_large(sql, parameters):
             most = BATCH_ROWS
-        elif are_gathered(sql):
+        elif are_gathered(sql, relation.types):
             most = VECTOR_ROWS
         limit = self._duckdb.memory_limit
         return rows_of_batch(relation.types, relations, sql, parameters, limit, most)
@@ -279,7 +279,7 @@ class DuckDBEngine:
         wrapped_sql = sql
         if hold_intervals(relation.types):
             wrapped_sql = with_days(sql, relation.columns, relation.types)
-        if are_large(sql, parameters):
+        if are_large(sql, parameters) or are_gathered(sql, relation.types):
             wrapped_sql = with_batch_check(wrapped_sql, relation.columns, relation.types)
         if wrapped_sql is sql:
             return relation

@@ -31,6 +31,7 @@ _SMALL_ROW = 16 * 1024
 _LARGE_PARAMETER = 64 * 1024
 _ELEMENT_BYTES = 16
 _SIZED = frozenset({"varchar", "blob", "list", "struct", "map", "union", "array", "variant"})
+_NESTED = _SIZED - {"varchar", "blob"}
 _LEAST_TOGETHER = 32 * 1024 * 1024
 _MOST_TOGETHER = 512 * 1024 * 1024
 _MOST_OF_WINDOWS = 1024 * 1024 * 1024  # a batch of Arrow has twice as much of texts at most
@@ -61,7 +62,7 @@ def add_guards(connection: "DuckDBPyConnection", memory_limit: int) -> None:
     for name, guard, arguments in (
         ("__within", _within(most), "DOUBLE VARCHAR INTEGER"),
         ("__within_unfolded", _within(most), "DOUBLE VARCHAR INTEGER"),
-        ("__handed_on", _handed_on(most), "DOUBLE VARCHAR"),
+        ("__handed_on", _handed_on(max(_LEAST_TOGETHER, share)), "DOUBLE VARCHAR"),
         ("__too_large", _too_large, "DOUBLE VARCHAR"),
         ("__gathered", _gathered(most_of_windows), "DOUBLE DOUBLE VARCHAR"),
         ("__shallow", _shallow, "VARCHAR VARCHAR"),
@@ -145,13 +146,13 @@ def _gathered(most: int) -> Callable[[Any, Any, Any], Any]:
 
 
 def _handed_on(most_together: int) -> Callable[[Any, Any], Any]:
-    """A check of rows as they are in a result: those of one batch are copied together."""
+    """A check of rows as they are in a result: those of one vector are copied together."""
 
     def handed_on(amounts: Any, names: Any) -> Any:
         import pyarrow.compute as pc
 
         largest = pc.max(amounts).as_py() or 0
-        together = min(pc.sum(amounts).as_py() or 0, largest * BATCH_ROWS)
+        together = pc.sum(amounts).as_py() or 0
         if together > max(most_together, largest):
             limit = f"{most_together >> 20} MiB"
             raise ValueError(f"rows limit: a {names[0]} would have more than {limit} in one batch")
@@ -167,13 +168,13 @@ def are_large(sql: str, parameters: Sequence[Any]) -> bool:
     )
 
 
-def are_gathered(sql: str) -> bool:
-    """Whether a query may have values that windows gather, a vector of which is checked."""
-    return "__GATHERED" in sql
+def are_gathered(sql: str, types: Sequence[Any]) -> bool:
+    """Whether a query may have values that are gathered of many rows, and handed on to many."""
+    return "__TOO_LARGE" in sql or any(kind.id in _NESTED for kind in types)
 
 
 def with_batch_check(sql: str, names: Sequence[str], types: Sequence[Any]) -> str:
-    """A query that fails before a batch of `BATCH_ROWS` rows would take too much.
+    """A query that fails before the rows of a vector would take too much in its result.
 
     `names`, `types`: of its columns.
     """

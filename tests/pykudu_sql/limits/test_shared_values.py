@@ -1,0 +1,61 @@
+"""Large values that many rows share are refused before each row gets a copy."""
+
+from collections.abc import Iterator
+
+import pytest
+
+import pykudu_sql
+from pykudu_sql.storage.errors import OperationalError
+
+ROWS = 3000
+TEXT_BYTES = 100
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[pykudu_sql.Connection]:
+    opened = pykudu_sql.connect(":memory:", autocommit=True, memory_limit="200MB")
+    opened.execute("create table t (k int primary key, x string)")
+    opened.execute(f"insert into t select range, repeat('a', {TEXT_BYTES}) from range({ROWS})")
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select k, s from t, (select list(x) as s from t) q",
+        "select k, s from t, (select string_agg(x) as s from t) q",
+        "select k, (select max(x, 3000) from t) from t",
+        "select k, s from t, (select repeat('ab', 250000) as s) q",
+        "select max(upper(s)) from t, (select string_agg(x) as s from t) q",
+        "select max(trim(s)) from t, (select string_agg(x) as s from t) q",
+        "select max(substr(s, 2)) from t, (select string_agg(x) as s from t) q",
+        "select max(list_sort(s)) from t, (select list(x) as s from t) q",
+        "select max(list_append(s, 'a')) from t, (select list(x) as s from t) q",
+        "select length(list_reduce(range(40), (a, b) -> a || a, 'xy'))",
+        "select list_prepend(repeat('a', 60000000), list_prepend(repeat('b', 60000000), ['']))",
+    ],
+)
+def test_values_that_would_be_copied_for_many_rows_are_refused(
+    connection: pykudu_sql.Connection, query: str
+) -> None:
+    with pytest.raises(OperationalError, match=r"more than \d+ MiB") as raised:
+        connection.execute(query).fetchall()
+    assert raised.value.sqlstate == "53200"
+
+
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("select max(substr(s, 2, 3)) from t, (select string_agg(x) as s from t) q", "aaa"),
+        ("select max(length(s)) from t, (select string_agg(x, '') as s from t) q", 300_000),
+        ("select length(upper(lower(repeat('ab', 10000000))))", 20_000_000),
+        ("select len(list(x)) from t", ROWS),
+        ("select max(len(l)) from (select list(x) as l from t group by k % 7) q", 429),
+        ("select list_reduce([1, 2, 3], (a, b) -> a + b)", 6),
+    ],
+)
+def test_what_is_small_or_made_once_answers(
+    connection: pykudu_sql.Connection, query: str, answer: object
+) -> None:
+    assert connection.execute(query).fetchall() == [(answer,)]
