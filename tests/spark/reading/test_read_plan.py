@@ -60,7 +60,7 @@ def test_a_value_that_a_narrower_schema_lacks_is_an_error() -> None:
     batch = pa.record_batch([pa.array([1, 1 << 40])], ["a"])
     with pytest.raises(ValueOutOfRangeError, match=r"column 'a' .*1099511627776") as raised:
         to_spark(batch, pa.schema([("a", pa.int32())]))
-    assert "wider type" in str(raised.value.hint)
+    assert "was widened" in str(raised.value.hint)
 
 
 @pytest.mark.parametrize("path", ["/data/my.db", "file:/data/my.db", "file:///data/my.db"])
