@@ -181,7 +181,9 @@ def _create_table(tokens: TokenStream, context: PlanContext) -> "Plan":
 def _alter_table(tokens: TokenStream, context: PlanContext) -> "Plan":
     from pykudu_sql.planner.ddl.alter_table import plan_alter_table
     from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_alter_table
+    from pykudu_sql.planner.parse.unsupported import refuse_unsupported_statement
 
+    refuse_unsupported_statement(tokens)
     tokens.expect("ALTER", "TABLE")
     return plan_alter_table(parse_alter_table(tokens), context)
 

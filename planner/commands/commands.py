@@ -58,6 +58,7 @@ from pykudu_sql.storage.catalog.system_catalog import check_not_system
 from pykudu_sql.storage.errors import DependentObjectsError
 
 _WORDS = {"TRUE": True, "ON": True, "FALSE": False, "OFF": False}
+_OF_VACUUM = frozenset({"FULL", "FREEZE", "VERBOSE", "ANALYZE", "TABLE"})
 _RESETS = frozenset({"DEFAULT", "NULL"})
 OptionValue = bool | int | float | str | None
 
@@ -149,9 +150,10 @@ def restore(tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def vacuum(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`VACUUM [[TABLE] t]`."""
+    """`VACUUM [[TABLE] t]`, also with PostgreSQL's FULL and ANALYZE."""
     tokens.expect("VACUUM")
-    tokens.accept("TABLE")
+    while tokens.current.word in _OF_VACUUM and tokens.ahead(1).text not in (".", ","):
+        tokens.take()
     table = None if tokens.at_end() else named_table(tokens, context)
     tokens.expect_end()
     return Vacuum(table)
@@ -236,6 +238,7 @@ COMMANDS = (
     StatementEntry(("COMMIT",), commit, ("COMMIT",)),
     StatementEntry(("END",), commit),
     StatementEntry(("ROLLBACK",), rollback, ("ROLLBACK",)),
+    StatementEntry(("ABORT",), rollback),
     StatementEntry(("SAVEPOINT",), savepoint, ("SAVEPOINT",)),
     StatementEntry(("RELEASE",), release, ("RELEASE SAVEPOINT",)),
     StatementEntry(("SET",), set_option, ("SET",)),

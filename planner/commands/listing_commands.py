@@ -44,6 +44,11 @@ class Listing:
 def show(tokens: TokenStream, context: PlanContext) -> Plan:
     """`SHOW TABLES | SNAPSHOTS [LIKE 'x']`, `SHOW CREATE TABLE t`, `SHOW TABLETS t`, ..."""
     tokens.expect("SHOW")
+    if tokens.current.word == "FULL" and tokens.ahead(1).word in ("TABLES", "COLUMNS"):
+        tokens.take()
+    for words, listing in _ALIASES.items():
+        if tokens.accept(*words.split()):
+            return listing.plan(listing.kind, tokens, context)
     for listing in LISTINGS:
         if tokens.accept(*listing.kind.split()):
             return listing.plan(listing.kind, tokens, context)
@@ -130,6 +135,15 @@ LISTINGS = (
     Listing("COLUMNS", _columns),
     Listing("COLUMN STATS", _column_stats),
 )
+# MySQL's and PostgreSQL's words for some of them.
+_BY_KIND = {listing.kind: listing for listing in LISTINGS}
+_ALIASES = {
+    "ALL": _BY_KIND["SETTINGS"],
+    "VARIABLES": _BY_KIND["SETTINGS"],
+    "FIELDS": _BY_KIND["COLUMNS"],
+    "INDEX": _BY_KIND["INDEXES"],
+    "KEYS": _BY_KIND["INDEXES"],
+}
 
 
 def _accept_from(tokens: TokenStream) -> None:

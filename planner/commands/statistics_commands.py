@@ -56,8 +56,9 @@ def invalidate_metadata(tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def refresh(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`REFRESH t`."""
+    """`REFRESH [TABLE] t`."""
     tokens.expect("REFRESH")
+    tokens.accept("TABLE")
     named_table(tokens, context)
     tokens.expect_end()
     return NoOperation("Metadata are always up to date.")

@@ -58,6 +58,8 @@ def _modes(tokens: TokenStream) -> bool | None:
             read_only = False
         elif tokens.accept("ISOLATION", "LEVEL"):
             _isolation_level(tokens)
+        elif tokens.accept("WITH", "CONSISTENT", "SNAPSHOT"):
+            pass  # as every transaction has
         elif not tokens.accept("DEFERRABLE") and not tokens.accept("NOT", "DEFERRABLE"):
             raise tokens.error("READ ONLY, READ WRITE, ISOLATION LEVEL")
         tokens.accept_symbol(",")
@@ -84,7 +86,7 @@ def commit(tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def rollback(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`ROLLBACK [TRANSACTION] [TO [SAVEPOINT] name]`."""
+    """`ROLLBACK [TRANSACTION] [TO [SAVEPOINT] name]`, PostgreSQL's `ABORT`."""
     tokens.take()
     _accept_noise(tokens)
     if tokens.accept("TO"):

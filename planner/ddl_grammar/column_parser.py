@@ -29,6 +29,11 @@ _UNSUPPORTED = {
     "COLLATE": "collations are",
     "GENERATED": "generated columns are",
 }
+_NAMED = frozenset({"PRIMARY", "NOT", "NULL", "DEFAULT"})
+_SIZED_TYPES = frozenset(
+    {"DECIMAL", "NUMERIC", "NUMBER", "DEC", "VARCHAR", "CHAR", "VARCHAR2", "BINARY", "VARBINARY"}
+    | {"INT", "BIGINT", "SMALLINT", "TINYINT", "FLOAT", "TIMESTAMP", "DATETIME", "NVARCHAR"}
+)
 _OTHERWISE = "the primary key is unique; other columns can be NOT NULL and have a CHECK"
 _INSTEAD = {
     "COLLATE": "strings compare by bytes",
@@ -77,10 +82,23 @@ def refuse_constraint(tokens: TokenStream) -> None:
     """Raise NotSupportedError where a constraint that is not offered comes next."""
     first = tokens.current
     word = tokens.ahead(2).word if first.word == "CONSTRAINT" else first.word
+    is_unique_key = tokens.at("UNIQUE", "KEY") or tokens.at("UNIQUE", "INDEX")
     if word in ("UNIQUE", "FOREIGN") and (
-        first.word == "CONSTRAINT" or tokens.ahead(1).text == "(" or word == "FOREIGN"
+        first.word == "CONSTRAINT"
+        or tokens.ahead(1).text == "("
+        or word == "FOREIGN"
+        or is_unique_key
     ):
         raise _unsupported(tokens, word)
+    named_columns = tokens.ahead(1 if tokens.ahead(1).text == "(" else 2)
+    if first.word in ("INDEX", "KEY") and named_columns.text == "(":
+        if tokens.ahead(1).word in _SIZED_TYPES:
+            return  # a column of this name
+        raise NotSupportedError(
+            "an index within the definition of a table is not supported",
+            hint="CREATE INDEX name ON table (columns) makes one",
+            span=first.span,
+        )
 
 
 def _unsupported(tokens: TokenStream, word: str) -> NotSupportedError:
@@ -113,6 +131,9 @@ def column_definition(tokens: TokenStream) -> ColumnDefinition:
 
 
 def _attribute(tokens: TokenStream, column: ColumnDefinition) -> ColumnDefinition:
+    if tokens.at("CONSTRAINT") and tokens.ahead(2).word in _NAMED:
+        tokens.take()
+        tokens.take()
     word = tokens.current.word
     if _accept_identity(tokens):
         return replace(column, identity=True)
@@ -125,6 +146,7 @@ def _attribute(tokens: TokenStream, column: ColumnDefinition) -> ColumnDefinitio
     if tokens.accept("NON", "UNIQUE", "PRIMARY", "KEY"):
         return replace(column, primary_key=True, unique_key=False)
     if tokens.accept("PRIMARY", "KEY"):
+        tokens.accept("ASC")
         return replace(column, primary_key=True)
     if tokens.accept("ENCODING"):
         return replace(column, encoding=tokens.name("an encoding").upper())

@@ -33,6 +33,7 @@ from pykudu_sql.planner.ddl_grammar.column_parser import (
 )
 from pykudu_sql.planner.ddl_grammar.partition_parser import parse_partition_by, parse_range
 from pykudu_sql.planner.ddl_grammar.syntax import CheckClause, ColumnDefinition, CreateTableSyntax
+from pykudu_sql.planner.ddl_grammar.table_options import accept_without_meaning, refuse_option
 from pykudu_sql.planner.ddl_grammar.type_parser import type_name
 from pykudu_sql.planner.parse.lexer import TokenKind, tokenize
 from pykudu_sql.planner.parse.token_stream import TokenStream
@@ -75,11 +76,26 @@ def parse_create_table(tokens: TokenStream, *, replaces: bool = False) -> Create
     return node
 
 
+_STEPS_ELSEWHERE = {
+    "REPLACE": "write a step for each column: ADD COLUMN, DROP COLUMN, RENAME COLUMN",
+    "SWAP": "RENAME TO gives each the other's name, by way of a third",
+    "ENGINE": "there is one engine",
+    "AUTO_INCREMENT": "numbers go on behind the largest there is",
+    "ENABLE": "there are no triggers and rules",
+    "DISABLE": "there are no triggers and rules",
+    "CLUSTER": "rows lie in the order of the primary key",
+}
 _SET_OF_TABLE = frozenset({"COMMENT", "TBLPROPERTIES", "OWNER"})
 
 
 def parse_alter_table(tokens: TokenStream) -> AlterTableSyntax:
     """Parse from behind `ALTER TABLE`. Raises SyntaxError: it does not follow the grammar."""
+    if tokens.at("IF", "EXISTS"):
+        raise NotSupportedError(
+            "ALTER TABLE IF EXISTS is not supported",
+            hint="ALTER TABLE needs a table; ADD COLUMN and DROP COLUMN take IF [NOT] EXISTS",
+            span=tokens.current.span,
+        )
     start = tokens.current.start
     name = tokens.table_name()
     starts: list[int] = []
@@ -148,6 +164,7 @@ def _table_option(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSy
     if tokens.at("PARTITION", "BY") and node.partitions is None:
         return replace(node, partitions=parse_partition_by(tokens))
     if tokens.accept("COMMENT"):
+        tokens.accept_symbol("=")
         return replace(node, comment=tokens.string())
     if tokens.accept("STORED", "AS"):
         if not tokens.accept("KUDU"):
@@ -158,6 +175,9 @@ def _table_option(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSy
     key = key_clause(tokens)
     if key is not None and node.key is None:
         return replace(node, key=key)
+    if accept_without_meaning(tokens):
+        return node
+    refuse_option(tokens)
     raise tokens.error("PARTITION BY, COMMENT, STORED AS KUDU or AS", token)
 
 
@@ -196,9 +216,15 @@ def _step(tokens: TokenStream) -> AlterStepSyntax:
         return RenameColumnSyntax(
             tokens.name("a column name"), tokens.name("a column name"), type_name(tokens)
         )
+    if tokens.accept("MODIFY"):
+        tokens.accept("COLUMN")
+        column = tokens.name("a column name")
+        return RenameColumnSyntax(column, column, type_name(tokens))
     if tokens.accept("ALTER"):
         tokens.accept("COLUMN")
         return _alter_column(tokens)
+    if tokens.accept("OWNER", "TO"):
+        return PropertiesSyntax(values=((OWNER, tokens.name("the owner's name")),))
     if tokens.accept("SET", "COMMENT"):
         return TableCommentSyntax(tokens.string())
     if tokens.accept("SET", "TBLPROPERTIES"):
@@ -209,7 +235,14 @@ def _step(tokens: TokenStream) -> AlterStepSyntax:
         return PropertiesSyntax(values=((OWNER, tokens.name("the owner's name")),))
     if tokens.accept("UNSET", "TBLPROPERTIES"):
         return PropertiesSyntax(unset=_property_names(tokens))
-    raise tokens.error("ADD, DROP, RENAME, CHANGE, ALTER or SET")
+    token = tokens.current
+    if token.word in _STEPS_ELSEWHERE:
+        raise NotSupportedError(
+            f"ALTER TABLE .. {token.word} is not supported",
+            hint=_STEPS_ELSEWHERE[token.word],
+            span=token.span,
+        )
+    raise tokens.error("ADD, DROP, RENAME, CHANGE, MODIFY, ALTER or SET")
 
 
 def _add(tokens: TokenStream) -> AlterStepSyntax:
@@ -230,7 +263,14 @@ def _add(tokens: TokenStream) -> AlterStepSyntax:
     singular = not plural and tokens.accept("COLUMN")
     exists = tokens.accept("IF", "NOT", "EXISTS") or exists
     if singular or not tokens.at_symbol("("):
-        return AddColumnsSyntax((column_definition(tokens),), exists)
+        added = AddColumnsSyntax((column_definition(tokens),), exists)
+        if tokens.at("AFTER") or tokens.at("FIRST"):
+            raise NotSupportedError(
+                f"ADD COLUMN .. {tokens.current.word} is not supported",
+                hint="a new column is the last; a SELECT or a view puts columns in another order",
+                span=tokens.current.span,
+            )
+        return added
     tokens.expect_symbol("(")
     columns = [column_definition(tokens)]
     while tokens.accept_symbol(","):
@@ -243,6 +283,18 @@ def _drop(tokens: TokenStream) -> AlterStepSyntax:
     exists = tokens.accept("IF", "EXISTS")
     if tokens.accept("RANGE"):
         return DropRangeSyntax(parse_range(tokens), exists)
+    if tokens.at("INDEX") and tokens.ahead(1).kind in (TokenKind.WORD, TokenKind.QUOTED):
+        raise NotSupportedError(
+            "ALTER TABLE .. DROP INDEX is not supported",
+            hint="write DROP INDEX name",
+            span=tokens.current.span,
+        )
+    if tokens.at("PRIMARY", "KEY"):
+        raise NotSupportedError(
+            "ALTER TABLE .. DROP PRIMARY KEY is not supported",
+            hint="a table keeps its key: CREATE TABLE .. PRIMARY KEY (..) AS SELECT makes another",
+            span=tokens.current.span,
+        )
     if tokens.at("CONSTRAINT") and tokens.ahead(1).kind in (TokenKind.WORD, TokenKind.QUOTED):
         tokens.take()
         exists = tokens.accept("IF", "EXISTS")

@@ -3,7 +3,7 @@
 The options are PostgreSQL's: `ANALYZE [ON | OFF]` and `FORMAT TEXT | JSON`, in parentheses, any
 number; and `PASSES`, which shows what the planner does step by step. PostgreSQL's other switches,
 such as `VERBOSE` and `BUFFERS`, are taken and change nothing: what they are about is always shown,
-or is not there.
+or is not there. So are SQLite's QUERY PLAN and Spark's EXTENDED; MySQL's `FORMAT = JSON` is JSON.
 """
 
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ _OPTIONS = ("ANALYZE", "FORMAT", "PASSES")
 _WITHOUT_EFFECT = frozenset(
     ("BUFFERS", "COSTS", "MEMORY", "SETTINGS", "SUMMARY", "TIMING", "VERBOSE", "WAL")
 )
+_WORDS_OF_DETAIL = frozenset({"VERBOSE", "EXTENDED", "FORMATTED"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,11 @@ def explain_options(tokens: TokenStream) -> ExplainOptions:
     """
     tokens.expect("EXPLAIN")
     analyze, explain_format, passes = tokens.accept("ANALYZE"), ExplainFormat.TEXT, False
-    tokens.accept("VERBOSE")
+    if tokens.accept("FORMAT"):
+        tokens.expect_symbol("=")
+        explain_format = ExplainFormat.TEXT if tokens.accept("TREE") else _format(tokens)
+    elif not tokens.accept("QUERY", "PLAN") and tokens.current.word in _WORDS_OF_DETAIL:
+        tokens.take()
     if tokens.at_symbol("(") and not _begins_query(tokens.ahead(1)):
         tokens.expect_symbol("(")
         while True:

@@ -119,8 +119,13 @@ def check_token(match: re.Match[str]) -> None:
     """
     if match.lastindex == _UNCLOSED:
         mark = match.group()
+        is_escaped = mark == "'" and "\\'" in match.string[: match.end()]
         raise SyntaxError(
-            f"this {_UNCLOSED_NAMES[mark]} has no end", span=SourceSpan(match.start(), len(mark))
+            f"this {_UNCLOSED_NAMES[mark]} has no end",
+            hint="a quote in a string is written twice, 'it''s', or in E'it\\'s'"
+            if is_escaped
+            else None,
+            span=SourceSpan(match.start(), len(mark)),
         )
     length = match.end() - match.start()
     if match.lastindex == _NUMBER and length > MAX_NUMBER_CHARACTERS:

@@ -24,6 +24,8 @@ def unparsed(error: ParseError, text: str) -> SyntaxError:
             span=SourceSpan(len(text)),
         )
     start = max(0, start)
+    if word == "#":
+        description = "a comment begins with --"
     unspecific = description.startswith("Invalid expression") or "<" in description
     return SyntaxError(
         f'syntax error at or near "{word}"',
@@ -36,8 +38,6 @@ def _foreign(before: str) -> str | None:
     """A hint if an error stands behind what is written otherwise here."""
     if before.endswith("%"):
         return "parameters are written ? or :name"
-    if before.upper().endswith("SELECT TOP "):
-        return "write LIMIT n at the end"
     if before.upper().split()[-2:] == ["AS", "OF"]:
         return "AS OF takes a time, AS OF SNAPSHOT a snapshot's name"
     return None

@@ -12,6 +12,9 @@ _FILES = "files are loaded by COPY t FROM 'file', and by connection.append(table
 _RIGHTS = "who may read the files may read the database"
 _PIVOT = "write a column for each value: sum(CASE WHEN k = 'a' THEN v END) AS a"
 _UNPIVOT = "write SELECT .., 'a' AS k, a AS v FROM t UNION ALL SELECT .., 'b', b FROM t"
+_LOCKS = "transactions need no locks: the first to commit wins"
+_CURSORS = "a query's rows are read as they are needed: fetchmany() of a cursor"
+_CHANGES = "CHANGES(t, a, b) lists what happened to a table"
 _HEADS: Mapping[str, str] = {
     "GRANT": _RIGHTS,
     "REVOKE": _RIGHTS,
@@ -19,23 +22,53 @@ _HEADS: Mapping[str, str] = {
     "ATTACH": "a connection has one database; open another connection",
     "DETACH": "close the connection",
     "CALL": "there are no procedures",
-    "LOCK": "transactions need no locks: the first to commit wins",
+    "LOCK": _LOCKS,
     "PIVOT": _PIVOT,
     "UNPIVOT": _UNPIVOT,
     "CHECKPOINT": "FLUSH writes what is in memory to files",
     "REINDEX": "indexes are always up to date",
     "RENAME": "write ALTER TABLE a RENAME TO b",
+    "UNLOCK": _LOCKS,
+    "DECLARE": _CURSORS,
+    "FETCH": _CURSORS,
+    "DO": "there are no procedures",
+    "KILL": "interrupt() of a connection, or Ctrl-C, ends its statement",
+    "LISTEN": _CHANGES,
+    "NOTIFY": _CHANGES,
+    "DISCARD": "RESET name sets a setting back, DEALLOCATE ALL forgets prepared statements",
+    "INSTALL": "there are no extensions",
+    "EXPORT": "COPY t TO 'file' writes a table, pykudu-sql backup a database",
+    "IMPORT": _FILES,
+    "MSCK": "partitions are always known",
+    "CACHE": "blocks that are read stay in memory by themselves",
+    "UNCACHE": "blocks that are read stay in memory by themselves",
 }
-_CREATED: Mapping[str, str] = {
+_TEMPORARY = "create a table and drop it again"
+_PLAIN = "write CREATE TABLE"
+_DEFINED: Mapping[str, str] = {
     "MATERIALIZED": "CREATE TABLE .. AS SELECT keeps the rows of a query",
-    "TEMPORARY": "create a table and drop it again",
-    "TEMP": "create a table and drop it again",
+    "TEMPORARY": _TEMPORARY,
+    "TEMP": _TEMPORARY,
     "SEQUENCE": "the hidden counter of a NON UNIQUE PRIMARY KEY numbers rows",
     "FUNCTION": "SHOW FUNCTIONS lists those there are",
-    "TRIGGER": "CHANGES(t, a, b) lists what happened to a table",
+    "TRIGGER": _CHANGES,
     "ROLE": _RIGHTS,
     "USER": _RIGHTS,
+    "PROCEDURE": "there are no procedures",
+    "MACRO": "CREATE VIEW names a query, PREPARE one with parameters",
+    "TYPE": "a CHECK constraint lists the values of a column",
+    "DOMAIN": "a CHECK constraint lists the values of a column",
+    "EXTENSION": "there are no extensions",
+    "GLOBAL": _TEMPORARY,
+    "LOCAL": _TEMPORARY,
+    "VIRTUAL": _PLAIN,
+    "FOREIGN": _PLAIN,
+    "UNLOGGED": _PLAIN,
+    "TRANSIENT": _PLAIN,
+    "SYSTEM": "SET DATABASE name = value keeps a setting in the database",
+    "SESSION": "SET name = value changes a setting of the session",
 }
+_DEFINING = frozenset({"CREATE", "ALTER", "DROP"})
 
 
 _CLAUSES: Mapping[str, str] = {
@@ -47,6 +80,8 @@ _CLAUSES: Mapping[str, str] = {
     "FOR UPDATE": "transactions need no locks: the first to commit wins",
     "@variables": "parameters are written ? or :name",
     "COLLATE": "texts compare by bytes; write lower(x) where case does not matter",
+    "#>": "write json -> '$.a[0]'",
+    "#>>": "write json ->> '$.a[0]'",
     "CONNECT BY": "write WITH RECURSIVE",
     "WITH OFFSET": "write WITH ORDINALITY, which counts from 1",
     "AT (...)": "write t FOR SYSTEM_TIME AS OF '2026-01-31 12:00:00'",
@@ -63,6 +98,8 @@ _NODES: Mapping[type[exp.Expr], str] = {
     exp.HistoricalData: "AT (...)",
     exp.Connect: "CONNECT BY",
     exp.Collate: "COLLATE",
+    exp.JSONBExtract: "#>",
+    exp.JSONBExtractScalar: "#>>",
     exp.DDL: "a statement inside a query",
     exp.DML: "a statement inside a query",
 }
@@ -106,8 +143,8 @@ def refuse_unsupported_statement(tokens: TokenStream) -> None:
     `tokens`: at the statement's first word. Raises NotSupportedError: it is one of those.
     """
     first, second = tokens.current, tokens.ahead(1)
-    if first.word == "CREATE" and second.word in _CREATED:
-        what, hint = f"CREATE {second.word}", _CREATED[second.word]
+    if first.word in _DEFINING and second.word in _DEFINED:
+        what, hint = f"{first.word} {second.word}", _DEFINED[second.word]
     elif first.word in _HEADS:
         what, hint = first.word, _HEADS[first.word]
     else:

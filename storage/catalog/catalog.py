@@ -49,6 +49,18 @@ if TYPE_CHECKING:
 
 CREATE_DATABASE = "CREATE DATABASE {} makes it"
 
+_LISTED = "SHOW TABLES lists tables, and so does information_schema.tables"
+# Tables that other databases always have.
+_ELSEWHERE = {
+    "dual": "a SELECT of values needs no FROM",
+    "sqlite_master": _LISTED,
+    "sqlite_schema": _LISTED,
+    "pg_tables": _LISTED,
+    "pg_class": _LISTED,
+    "pg_catalog.pg_tables": _LISTED,
+    "pg_catalog.pg_class": _LISTED,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class TabletInfo:
@@ -286,6 +298,8 @@ class Catalog:
         return sorted(name for name in (*self.tables, *self.views) if database_of(name) == database)
 
     def _hint(self, name: str) -> str | None:
+        if name in _ELSEWHERE:
+            return _ELSEWHERE[name]
         names = (*self.tables, *self.views)
         full = self.full_name(name)
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.7)

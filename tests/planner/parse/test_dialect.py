@@ -81,7 +81,6 @@ def test_a_syntax_error_points_at_the_place(
     ("sql", "hint"),
     [
         ("select a from t where a = %s", "parameters are written"),
-        ("select top 5 a from t", "LIMIT n"),
     ],
 )
 def test_what_other_drivers_and_databases_write_is_answered_with_what_to_write_here(
@@ -94,7 +93,7 @@ def test_what_other_drivers_and_databases_write_is_answered_with_what_to_write_h
 
 @pytest.mark.parametrize(
     "sql",
-    ["", " ; ", "reload t", "start", "t", "1", "install httpfs", "export database 'x'", "select",
+    ["", " ; ", "reload t", "start", "t", "1", "select",
      "explain", "select 'abc", 'select "abc', "select 1 /* abc", "select 1; drop table t"],
 )  # fmt: skip
 def test_what_is_no_statement_of_ours_is_a_syntax_error(context: PlanContext, sql: str) -> None:
@@ -104,8 +103,9 @@ def test_what_is_no_statement_of_ours_is_a_syntax_error(context: PlanContext, sq
 
 @pytest.mark.parametrize(
     "sql",
-    ["attach 'x'", "pragma x", "call f()", "load x", "grant all on t to u",
-     "create temp table x (id int primary key)", "create materialized view v as select 1"],
+    ["attach 'x'", "install httpfs", "export database 'x'", "pragma x", "call f()", "load x",
+     "grant all on t to u", "create temp table x (id int primary key)",
+     "create materialized view v as select 1"],
 )  # fmt: skip
 def test_what_other_databases_have_is_refused_with_what_there_is(
     context: PlanContext, sql: str

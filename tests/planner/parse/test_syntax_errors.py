@@ -29,7 +29,6 @@ def test_an_error_without_a_word_is_at_the_end() -> None:
     ("before", "word", "hint"),
     [
         ("SELECT a FORM ", "t", "did you mean 'FROM' by 'form'?"),
-        ("SELECT TOP ", "3", "write LIMIT n at the end"),
         ("SELECT a FROM t WHERE a = %", "s", "parameters are written ? or :name"),
         ("SELECT a FROM ", ")", None),
     ],

@@ -40,7 +40,7 @@ def test_type_names_of_sql_and_kudu_are_understood(text: str, expected: DataType
 @pytest.mark.parametrize(
     "text",
     [
-        "", "JSON", "INT(5)", "VARCHAR(0)", "VARCHAR(65536)", "VARCHAR(1,2)",
+        "", "JSON", "INT(5,1)", "DATE(5)", "VARCHAR(0)", "VARCHAR(65536)", "VARCHAR(1,2)",
         "DECIMAL(39)", "DECIMAL(0)", "DECIMAL(5,6)", "INT; DROP TABLE t",
     ],
 )  # fmt: skip
@@ -52,3 +52,8 @@ def test_what_is_no_type_is_refused(text: str) -> None:
 def test_key_columns_may_be_anything_but_booleans_and_floats() -> None:
     refused = {kind.kind for kind in ALL_TYPES if not kind.allowed_in_key}
     assert refused == {Kind.BOOL, Kind.FLOAT, Kind.DOUBLE}
+
+
+def test_the_width_in_which_integers_are_printed_means_nothing() -> None:
+    assert parse_type("INT(11)") == parse_type("INT")
+    assert parse_type("tinyint(1)") == parse_type("TINYINT")
