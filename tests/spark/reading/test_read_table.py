@@ -116,7 +116,7 @@ def test_a_cell_that_cannot_be_null_is_not_read_as_something_else(
     spark: SparkSession, prices: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scan_planner, "_with_null", lambda *_: ())
-    with pytest.raises(Exception, match="column 'b' is NULL in a row of a DataFrame"):
+    with pytest.raises(Exception, match="column 'b' is NULL in a row, and the schema"):
         read_table(spark, prices, "t").collect()
 
 
