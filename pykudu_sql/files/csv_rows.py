@@ -3,6 +3,7 @@
 Nothing is inferred: cells are read as bytes, and `text_values` makes values of them. An empty cell
 is NULL, a quoted one the empty text. Behind the last line the parser is given one more, that it is
 to report: where a quote is never closed it does not, for it leaves out unfinished rows silently.
+Then the first line of that record is no row, and another parser begins behind it (`source_lines`).
 """
 
 import csv
@@ -23,7 +24,7 @@ from pykudu_sql.files.row_files import (
     positions_of,
     torn_row,
 )
-from pykudu_sql.files.source_lines import record_lines
+from pykudu_sql.files.source_lines import CsvWalk, record_lines
 from pykudu_sql.files.source_stream import SourceStream
 from pykudu_sql.files.text_values import read_texts
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -32,6 +33,7 @@ from pykudu_sql.storage.errors import DataError, InvalidValueError
 
 _HEADER_BYTES = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_UNCLOSED = f"a quote is not closed, or a row takes more than {BLOCK_BYTES >> 20} MiB"
 
 
 class CsvRows:
@@ -54,7 +56,7 @@ class CsvRows:
         self._path = file.path
         self._name = file.name
         self._kind = kind
-        self._stream = SourceStream(file.path, kind)
+        self._stream = self._open()
         try:
             head = self._head()
             names = None
@@ -81,6 +83,10 @@ class CsvRows:
         self._marker = uuid4().hex + kind.delimiter * self._width
         self._source = _MarkedStream(head, self._stream, self._marker)
         self._torn: list[TornRow] = []
+        self._first = 0
+        self._good = 0
+        self._cut: list[int] = []
+        self._walk: CsvWalk | None = None
         self._is_complete = False
 
     def _head(self) -> bytes:
@@ -118,22 +124,91 @@ class CsvRows:
         return names, used
 
     def batches(self) -> Iterator[FileBatch]:
-        good = delivered = 0
+        while not self._is_complete:
+            yield from self._section()
+            if not self._is_complete:
+                yield from self._go_on()
+
+    def _section(self) -> Iterator[FileBatch]:
+        """Rows up to the end of the file, or to a record that does not end."""
+        self._first, self._torn = self.count, []
+        self._good = delivered = 0
+        last: FileBatch | None = None
         for batch in self._parsed():
-            numbers = np.array([one.record for one in self._torn], np.int64)
-            rows = np.arange(good, good + batch.num_rows)
-            before = np.searchsorted(numbers - np.arange(len(numbers)), rows, side="right")
-            records = rows + before
-            good += batch.num_rows
-            last = int(before[-1]) if len(before) else delivered
-            yield FileBatch(batch.columns, records, self._torn[delivered:last])
-            delivered = last
+            if not batch.num_rows:
+                continue
+            if last is not None:
+                yield last
+            last = self._placed(batch, delivered)
+            delivered += len(last.torn)
         if not self._is_complete:
-            raise self._unclosed()
-        self.count = good + len(self._torn)
-        if self._torn[delivered:]:
+            # What comes behind a row that was not delivered is read again.
+            after = self._first + self._good
+            self._torn = [one for i, one in enumerate(self._torn) if one.record <= after + i]
+        self.count = self._first + self._good + len(self._torn)
+        rest = self._torn[delivered:]
+        if not self._is_complete and self._has_unfinished():
+            self.count -= 1
+            if rest and rest[-1].record == self.count:
+                rest.pop()
+            elif last is not None:
+                rows = [array[:-1] for array in last.arrays]
+                last = FileBatch(rows, last.records[:-1], last.torn)
+        if last is not None:
+            yield last
+        if rest:
             nothing = [pa.array([], pa.binary()) for _ in self.columns]
-            yield FileBatch(nothing, np.empty(0, np.int64), self._torn[delivered:])
+            yield FileBatch(nothing, np.empty(0, np.int64), rest)
+
+    def _placed(self, batch: pa.RecordBatch, delivered: int) -> FileBatch:
+        """Rows of the parser with their numbers, and the torn ones before the last of them."""
+        numbers = np.array([one.record for one in self._torn], np.int64) - self._first
+        rows = np.arange(self._good, self._good + batch.num_rows)
+        before = np.searchsorted(numbers - np.arange(len(numbers)), rows, side="right")
+        self._good += batch.num_rows
+        torn = self._torn[delivered : int(before[-1])]
+        return FileBatch(batch.columns, self._first + rows + before, torn)
+
+    def _has_unfinished(self) -> bool:
+        """Whether the last record of the parser is one that does not end, which it may deliver."""
+        if self.count == self._first:
+            return False
+        walk = self._walk_to(self.count - 1)
+        return walk.records.find_end() is None
+
+    def _walk_to(self, record: int) -> CsvWalk:
+        if self._walk is None:
+            self._walk = CsvWalk.of(self._open(), self._kind, self._width)
+        self._walk.go_to(record)
+        return self._walk
+
+    def _go_on(self) -> Iterator[FileBatch]:
+        """Begin another section at the record where the parser stopped, or behind its first line.
+
+        Yields that line as a record that is no row. Raises InvalidValueError: the record ends, and
+        is not UTF-8.
+        """
+        walk = self._walk_to(self.count)
+        if walk.records.find_end() is None:
+            line = walk.skip_line().decode(errors="replace")
+            self._cut.append(self.count)
+            torn = torn_row(self.count, _UNCLOSED, line)
+            self.count += 1
+            nothing = [pa.array([], pa.binary()) for _ in self.columns]
+            yield FileBatch(nothing, np.empty(0, np.int64), [torn])
+        elif self.count == self._first:
+            raise InvalidValueError(  # Arrow gives rows that are none to a handler as texts
+                f"'{self._name}', line {walk.records.place.line}: a row that cannot be taken apart "
+                "is not UTF-8",
+                sqlstate="22021",
+            )
+        self._stream.close()
+        self._stream = self._open()
+        _skip(self._stream, walk.records.place.offset)
+        self._source = _MarkedStream(b"", self._stream, self._marker)
+
+    def _open(self) -> SourceStream:
+        return SourceStream(self._path, self._kind)
 
     def _parsed(self) -> Iterator[pa.RecordBatch]:
         names = [str(position) for position in range(self._width)]
@@ -163,7 +238,7 @@ class CsvRows:
                 ),
             )  # fmt: skip
         except pa.ArrowInvalid:
-            raise self._unclosed() from None
+            return  # a record does not end within a block
         except OSError as error:
             raise self._packed(error) from None
 
@@ -172,15 +247,8 @@ class CsvRows:
             self._is_complete = True
         else:
             reason = f"{row.actual_columns} cells where there are {row.expected_columns} columns"
-            self._torn.append(torn_row(row.number - 1, reason, row.text))
+            self._torn.append(torn_row(self._first + row.number - 1, reason, row.text))
         return "skip"
-
-    def _unclosed(self) -> DataError:
-        return InvalidValueError(
-            f"'{self._name}' cannot be taken apart: a quote is not closed, or a row takes more "
-            f"than {BLOCK_BYTES >> 20} MiB",
-            hint="QUOTE and DELIMITER say how cells are written",
-        )
 
     @property
     def bytes_read(self) -> int:
@@ -190,10 +258,18 @@ class CsvRows:
         return read_texts(array, column, blank_is_null=True)
 
     def lines(self, records: Sequence[int]) -> Mapping[int, int]:
-        return record_lines(self._path, self._kind, self._width, records)
+        return record_lines(self._path, self._kind, self._width, records, self._cut)
 
     def close(self) -> None:
         self._stream.close()
+        if self._walk is not None:
+            self._walk.close()
+
+
+def _skip(stream: SourceStream, size: int) -> None:
+    """Pass the first bytes of a stream."""
+    while size:
+        size -= len(stream.read(min(size, BLOCK_BYTES)))
 
 
 class _MarkedStream(RawIOBase):

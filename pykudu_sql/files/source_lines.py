@@ -3,20 +3,35 @@
 A reader gives the number of a record at best: a record of CSV may have several lines, and blank
 lines are none. Where a file is read with options that this does not know, or has other records than
 the reader found, the line is unknown.
+
+Records of CSV are those of Arrow's parser. A quote opens a cell only at its start, two within it
+are one, and what follows the closing one belongs to the cell. A record whose quote is not closed
+before the end of the file, or that the parser finds too long, is its first line alone: reading goes
+on at the next. Whoever parses the file says which records those are, so all readers count alike.
 """
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import islice
-from typing import Final
+from typing import Final, Protocol
 
 import pyarrow as pa
 
 from pykudu_sql.files.formats import FileKind
 from pykudu_sql.files.json_array import ArrayObjects
+from pykudu_sql.files.row_files import BLOCK_BYTES
+from pykudu_sql.files.source_stream import SourceStream
 from pykudu_sql.storage.errors import DataError
 
+_READ_BYTES: Final = 1 << 20
+# Arrow takes records that end in the block behind the one in which they begin.
+_LONGEST_RECORD: Final = 2 * BLOCK_BYTES
+_LONGEST_TEXT: Final = 1 << 16
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_LINE_END: Final = re.compile(rb"\r\n?|\n")
 _LINE_OPTIONS: Final = frozenset({"header", "sep", "delimiter", "encoding"})
 _UNREADABLE: Final = (
     OSError, ValueError, TypeError, LookupError, csv.Error, pa.ArrowException, DataError,
@@ -55,11 +70,16 @@ def lines_of(
 
 
 def record_lines(
-    path: str, kind: FileKind, columns: int, record_numbers: Sequence[int]
+    path: str,
+    kind: FileKind,
+    columns: int,
+    record_numbers: Sequence[int],
+    cut: Collection[int] = (),
 ) -> dict[int, int]:
     """The same for files that COPY reads, as far as the last record that is wanted.
 
-    `columns`: of the file's rows; where there is one, a blank line is a row of CSV.
+    `columns`: of the file's rows; where there is one, a blank line is a row of CSV; `cut`: records
+    of CSV that are their first line alone.
     """
     if not kind.is_text or not record_numbers:
         return {}
@@ -69,9 +89,7 @@ def record_lines(
             if kind.format == "json":
                 starts = _json_starts(path, kind, stream)
             else:
-                starts = _csv_starts(
-                    TextIOWrapper(stream, "utf-8-sig", "replace", ""), kind, columns
-                )
+                starts = csv_records(stream, kind, columns).starts(cut)
             positions = set(record_numbers)
             numbered = enumerate(islice(starts, max(positions) + 1))
             return {number: line for number, line in numbered if number in positions}
@@ -87,18 +105,6 @@ def _json_starts(path: str, kind: FileKind, stream: pa.NativeFile) -> Iterator[i
         return _json(TextIOWrapper(stream, "utf-8", "replace", "\n"))
     objects = ArrayObjects(stream, path)
     return (objects.line for _ in objects.objects())
-
-
-def _csv_starts(lines: Iterable[str], kind: FileKind, columns: int) -> Iterator[int]:
-    reader = csv.reader(lines, delimiter=kind.delimiter, quotechar=kind.options.quote)
-    is_header = kind.options.header
-    begin = 1
-    for cells in reader:
-        if cells or (columns == 1 and not is_header):
-            if not is_header:
-                yield begin
-            is_header = False
-        begin = reader.line_num + 1
 
 
 def _json(lines: Iterable[str]) -> Iterator[int]:
@@ -117,3 +123,188 @@ def _csv(path: str, lines: Iterable[str], options: Mapping[str, str]) -> Iterato
                 yield begin
             skipped = True
         begin = reader.line_num + 1
+
+
+class ByteStream(Protocol):
+    """What bytes are read from."""
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, none at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPlace:
+    """Where a record begins. `offset`: in bytes, from 0; `line`: from 1."""
+
+    offset: int
+    line: int
+
+
+class CsvRecords:
+    """A walk over the records of a file.
+
+    `place`: where the next one begins, once `more` says that there is one.
+    """
+
+    def __init__(
+        self,
+        stream: ByteStream,
+        delimiter: str,
+        quote: str,
+        *,
+        blank_is_record: bool,
+    ) -> None:
+        """Nothing is read yet.
+
+        Args:
+            stream: of the file's bytes, from the first.
+            delimiter, quote: one character each.
+            blank_is_record: whether a line without a character is a record.
+        """
+        d, q = re.escape(delimiter.encode()), re.escape(quote.encode())
+        cell = rb"(?:%b(?:[^%b]++|%b%b)*+%b|(?!%b))[^%b\r\n]*+" % (q, q, q, q, q, q, d)
+        record = rb"%b(?:%b%b)*+" % (cell, d, cell)
+        self._record = re.compile(rb"%b(?:\r\n?|\n)" % record)
+        self._last_record = re.compile(rb"%b(?:\r\n?|\n|\Z)" % record)
+        self._blank_is_record = blank_is_record
+        self._stream = stream
+        self._data = b""
+        self._at = 0
+        self._is_ended = False
+        self._read_more()
+        mark = len(_BYTE_ORDER_MARK) if self._data.startswith(_BYTE_ORDER_MARK) else 0
+        self._at = mark
+        self.place = RecordPlace(mark, 1)
+
+    def more(self) -> bool:
+        """Whether there is another record; blank lines in front of it are passed."""
+        while self._fill():
+            end = None if self._blank_is_record else self._line_end()
+            if end is None or end.start() > self._at:
+                return True
+            self._move(end.end())
+        return False
+
+    def skip_header(self) -> None:
+        """Pass the first record that is not blank."""
+        while self._fill() and (end := self._line_end()) is not None:
+            self._move(end.end())
+        self.skip_next()
+
+    def find_end(self) -> int | None:
+        """The bytes of the next record, with its line end; None if that does not end."""
+        while True:
+            pattern = self._last_record if self._is_ended else self._record
+            match = pattern.match(self._data, self._at)
+            if match is not None and (self._is_ended or match.end() < len(self._data)):
+                return match.end() - self._at
+            if self._is_ended or len(self._data) - self._at > _LONGEST_RECORD:
+                return None
+            self._read_more()
+
+    def skip_next(self) -> None:
+        """Pass the next record, or its first line if it does not end."""
+        size = self.find_end()
+        if size is None:
+            self.skip_line()
+        else:
+            self._move(self._at + size)
+
+    def skip_line(self) -> bytes:
+        """Pass the first line of the next record, of any length; its first bytes."""
+        text = b""
+        while True:
+            end = _LINE_END.search(self._data, self._at)
+            whole = end is not None and (self._is_ended or end.end() < len(self._data))
+            if end is not None and whole:
+                text = text or self._data[self._at : min(end.start(), self._at + _LONGEST_TEXT)]
+                self._move(end.end())
+                return text
+            if self._is_ended:
+                text = text or self._data[self._at : self._at + _LONGEST_TEXT]
+                self._move(len(self._data))
+                return text
+            if end is None and len(self._data) - self._at > _LONGEST_RECORD:
+                text = text or self._data[self._at : self._at + _LONGEST_TEXT]
+                self._move(len(self._data))
+            self._read_more()
+
+    def starts(self, cut: Collection[int]) -> Iterator[int]:
+        """The lines at which all records begin. `cut`: numbers of those that are one line."""
+        number = 0
+        while self.more():
+            yield self.place.line
+            if number in cut:
+                self.skip_line()
+            else:
+                self.skip_next()
+            number += 1
+
+    def _fill(self) -> bool:
+        """Whether there are bytes to come."""
+        while self._at == len(self._data) and not self._is_ended:
+            self._read_more()
+        return self._at < len(self._data)
+
+    def _line_end(self) -> re.Match[bytes] | None:
+        """A line end that comes next; None for other bytes."""
+        if self._data[self._at :] == b"\r" and not self._is_ended:
+            self._read_more()
+        return _LINE_END.match(self._data, self._at)
+
+    def _move(self, to: int) -> None:
+        passed = self._data[self._at : to]
+        lines = passed.count(b"\n") + passed.count(b"\r") - passed.count(b"\r\n")
+        self.place = RecordPlace(self.place.offset + len(passed), self.place.line + lines)
+        self._at = to
+
+    def _read_more(self) -> None:
+        left = self._data[self._at :]
+        data = self._stream.read(max(_READ_BYTES, len(left)))
+        self._data, self._at, self._is_ended = left + data, 0, not data
+
+
+class CsvWalk:
+    """A walk from the first row of a file to those that its reader asks for, in their order.
+
+    `records`: at the next row; `record`: its number.
+    """
+
+    def __init__(self, stream: SourceStream, records: CsvRecords) -> None:
+        """Begin at the first row. `stream`: what the records are in, closed by `close`."""
+        self._stream = stream
+        self.records = records
+        self.record = 0
+
+    @classmethod
+    def of(cls, stream: SourceStream, kind: FileKind, columns: int) -> "CsvWalk":
+        """Begin at the first row of a file. `columns`: of its rows."""
+        records = csv_records(stream, kind, columns)
+        return cls(stream, records)
+
+    def go_to(self, record: int) -> None:
+        """Pass all rows before one."""
+        while self.record < record and self.records.more():
+            self.records.skip_next()
+            self.record += 1
+        self.records.more()
+
+    def skip_line(self) -> bytes:
+        """Pass the first line of the next row, which does not end; its first bytes."""
+        self.record += 1
+        return self.records.skip_line()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
+def csv_records(stream: ByteStream, kind: FileKind, columns: int) -> CsvRecords:
+    """The rows of a file of some kind, at the first of them.
+
+    `columns`: of its rows; where there is one, a blank line is a row.
+    """
+    records = CsvRecords(stream, kind.delimiter, kind.options.quote, blank_is_record=columns == 1)
+    if kind.options.header:
+        records.skip_header()
+    return records

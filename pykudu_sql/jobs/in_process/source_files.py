@@ -64,7 +64,12 @@ class SourceFile:
         lines = head.decode("utf-8-sig", "replace").splitlines(keepends=True)
         quote = self.kind.options.quote
         reader = csv.reader(lines, delimiter=self.kind.delimiter, quotechar=quote)
-        return len(next((cells for cells in reader if cells), ()))
+        try:
+            return len(next((cells for cells in reader if cells), ()))
+        except csv.Error as error:
+            raise DataError(
+                f"the first row of '{self.file.name}' cannot be read: {error}"
+            ) from None
 
 
 def spark_only_feature(sources: Sequence[str], options: Mapping[str, str]) -> str | None:
