@@ -1,14 +1,19 @@
 """Splicing the histories of one key, which may lie in many rowsets, into one row with one history.
 
 A key that was deleted on disk and inserted again has a ghost where it lived before (Kudu's
-`tablet/compaction.cc`, "MergeCompactionInput", and KUDU-237). The lives of its instances do not
-overlap in time. The newest becomes the row of the output; the way back from it leads through each
-older life in turn:
+`tablet/compaction.cc`, "MergeCompactionInput", and KUDU-237). A life lasts from an insertion to the
+DELETE behind it; no two lives of a key overlap in time. The instance with the newest life becomes
+the row of the output; the way back from it leads through each older life in turn:
 
-    base image    the newest instance
+    base image    the newest life
     UNDO          its own, down to DELETE at its insertion
-                  REINSERT of the older instance's image, at the time when that one died
+                  REINSERT of the older life's image, at the time when that one died
                   its own UNDO, and so on
+
+One instance may have several lives, and those of two instances may alternate: a compaction of some
+rowsets joins the first and the third life of a key whose second one lies in a rowset that was not
+chosen. So lives are sorted by time, not instances. A REINSERT holds all cells, whatever lies before
+it.
 
 Everything below the ancient history mark is left out, and a row that died before it altogether.
 """
@@ -29,7 +34,6 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
     Ordinals,
     Timestamps,
     append_deltas,
-    last_of_each,
     no_deltas,
     reorder,
     select,
@@ -136,11 +140,12 @@ def _newest_first(
 
 
 def _insertion_times(slices: Sequence[RowSlice]) -> Timestamps:
-    """When each row was inserted, by the UNDO records; 0 where that was before the mark."""
+    """When each row's newest life began, by the UNDO records; 0 where that was before the mark."""
     times = [np.zeros(len(s.keys), np.uint64) for s in slices]
     for inserted, s in zip(times, slices, strict=True):
-        oldest = last_of_each(s.undo.ordinals) & (s.undo.kinds == DeltaKind.DELETE)
-        inserted[s.undo.ordinals[oldest]] = s.undo.timestamps[oldest]
+        # Backwards, for the newest of a row comes first and is to stand at last.
+        insertions = np.flatnonzero(s.undo.kinds == DeltaKind.DELETE)[::-1]
+        inserted[s.undo.ordinals[insertions]] = s.undo.timestamps[insertions]
     return np.concatenate(times)
 
 
@@ -170,7 +175,34 @@ def _undo(
         )
         start += len(s.keys)
     joined = append_deltas(parts)
-    return reorder(joined, np.argsort(joined.ordinals, kind="stable"))
+    joined = reorder(joined, np.argsort(joined.ordinals, kind="stable"))
+    if len(older) and any((s.undo.kinds == DeltaKind.REINSERT).any() for s in slices):
+        return _sort_lives(joined, np.cumsum(first, dtype=np.int64)[joined.ordinals], died)
+    return joined
+
+
+def _sort_lives(undo: Deltas, keys: Ordinals, died: Timestamps) -> Deltas:
+    """The way back with the lives of each key from the newest to the oldest.
+
+    Args:
+        undo: by places of instances, of each instance from its newest life to its oldest.
+        keys: of each record, the number of its key.
+        died: when each instance died, by place; 0 for one alive.
+    """
+    is_reinsert = undo.kinds == DeltaKind.REINSERT
+    begins = is_reinsert.copy()
+    begins[:1] = True
+    begins[1:] |= undo.ordinals[1:] != undo.ordinals[:-1]
+    starts = np.flatnonzero(begins)
+    ends = np.append(starts[1:], len(begins)) - 1
+    last = died[undo.ordinals[starts]]
+    death = np.where(is_reinsert[starts], undo.timestamps[starts], np.where(last, last, _ALIVE))
+    is_insertion = undo.kinds[ends] == DeltaKind.DELETE
+    birth = np.where(is_insertion, undo.timestamps[ends], np.uint64(0))
+    # A commit may end several lives at once; the one that began last is the newest of them.
+    rank = np.empty(len(starts), np.int64)
+    rank[np.lexsort((~birth, ~death, keys[starts]))] = np.arange(len(starts))
+    return reorder(undo, np.argsort(rank[np.cumsum(begins) - 1], kind="stable"))
 
 
 def _reinsertions(

@@ -4,7 +4,7 @@ A model's row is a list of its states: from a commit on, its one cell, or None w
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaCells, DeltaKind, Deltas
+from pykudu_sql.storage.tablet.delta.delta_store import DeltaCells, DeltaKind, Deltas, select
 from pykudu_sql.storage.tablet.history.history_splice import splice
 from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, HeldColumns, RowSlice
 from pykudu_sql.storage.tablet.history.row_versions import (
@@ -185,6 +185,54 @@ def test_the_lives_of_a_key_in_two_rowsets_become_one_row(rows: list[Row], mark:
     for part, ordinals in zip([p for p in (ghosts, newest) if p], spliced.ordinals, strict=True):
         for (number, _), ordinal in zip(part, ordinals.tolist(), strict=True):
             assert (kept[ordinal] if ordinal >= 0 else None) == (number if number in kept else None)
+
+
+def without_ancient(rows: RowSlice, mark: int) -> RowSlice:
+    return replace(rows, undo=select(rows.undo, rows.undo.timestamps >= mark))
+
+
+def lives_of(row: Row) -> list[Row]:
+    lives: list[Row] = [[]]
+    for state in row:
+        lives[-1].append(state)
+        if state[1] is None:
+            lives.append([])
+    return [life for life in lives if life]
+
+
+@given(tables(), st.integers(0, 100), st.data())
+def test_lives_of_a_key_that_alternate_between_rowsets_become_one_row(
+    rows: list[Row], mark: int, data: st.DataObject
+) -> None:
+    rowsets: list[dict[int, Row]] = [{}, {}, {}]
+    for number, row in enumerate(rows):
+        for life in lives_of(row):
+            rowsets[data.draw(st.integers(0, 2))].setdefault(number, []).extend(life)
+    slices = [
+        without_ancient(slice_of(list(part.values()), list(part)), mark) for part in rowsets if part
+    ]
+    spliced = splice(slices, (ID,), SnapshotBound(mark))
+    visible = [
+        replace(v, begin=v.begin if v.begin >= mark else 0)
+        for v in model_versions(rows)
+        if v.end is None or v.end >= max(mark, 1)
+    ]
+    assert versions_in(spliced.rows, max(mark, 1), END, END) == visible
+    undo = spliced.rows.undo
+    back = list(
+        zip(undo.ordinals.tolist(), (-undo.timestamps.astype(np.int64)).tolist(), strict=True)
+    )
+    assert back == sorted(back)
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_of_lives_that_one_commit_ends_the_last_that_began_is_the_newest(turn: int) -> None:
+    one = slice_of([[(5, 1), (9, None)]], [0])
+    other = slice_of([[(1, 2), (3, None), (9, 4), (9, None)]], [0])
+    spliced = splice([one, other][::turn], (ID,), SnapshotBound(0))
+    assert spliced.rows.columns[CELL].to_pylist() == [4]
+    assert spliced.rows.undo.timestamps.tolist() == [9, 9, 5, 3, 1]
+    assert versions_in(spliced.rows, 0, END, END) == [Version(0, 1, 3, 2), Version(0, 5, 9, 1)]
 
 
 @pytest.mark.parametrize("mark", [30, 31])
