@@ -5,6 +5,7 @@ from pykudu_sql.planner.parse.token_stream import TokenStream
 
 _SECOND_WORDS = {"DOUBLE": ("PRECISION",), "CHARACTER": ("VARYING",), "CHAR": ("VARYING",)}
 
+_LISTS_OF_TEXTS = frozenset({"ENUM", "SET"})
 _LONGEST = {"VARCHAR": "STRING", "NVARCHAR": "STRING", "VARBINARY": "BINARY"}
 _BRACKETS = {"(": 1, "[": 1, "<": 1, ")": -1, "]": -1, ">": -1}
 
@@ -28,7 +29,7 @@ def type_name(tokens: TokenStream) -> str:
         _pass_brackets(tokens)
         return nested
     has_any_length = tokens.at_symbol("(") and tokens.ahead(1).word == "MAX"
-    if has_any_length or (tokens.at_symbol("(") and tokens.ahead(1).kind is TokenKind.STRING):
+    if has_any_length or (text in _LISTS_OF_TEXTS and tokens.at_symbol("(")):
         _pass_brackets(tokens)
         return _LONGEST.get(text, text) if has_any_length else text
     base = text
