@@ -70,10 +70,10 @@ def test_types_that_values_decide_are_asked_for_at_each_run(engine: AskedEngine)
 def test_the_answers_that_are_kept_are_bounded(engine: AskedEngine) -> None:
     types = ComputedTypes(lambda: engine)
     for number in range(MAX_ANSWERS + 1):
-        types.names(replace(SUM, sql=f"{SUM.sql} -- {number}"), [1])
-    types.names(replace(SUM, sql=f"{SUM.sql} -- {MAX_ANSWERS}"), [1])
+        types.names(replace(SUM, sql=f"{SUM.sql} /* {number} */"), [1])
+    types.names(replace(SUM, sql=f"{SUM.sql} /* {MAX_ANSWERS} */"), [1])
     assert engine.count == MAX_ANSWERS + 1
-    types.names(replace(SUM, sql=f"{SUM.sql} -- 0"), [1])
+    types.names(replace(SUM, sql=f"{SUM.sql} /* 0 */"), [1])
     assert engine.count == MAX_ANSWERS + 2
 
 

@@ -10,7 +10,7 @@ from pykudu_sql.files import csv_rows, json_rows
 from pykudu_sql.files.file_access import FileAccess
 from pykudu_sql.files.formats import FileOptions, file_kind
 
-ROWS = 20_000
+ROWS = 100_000  # more blocks than Arrow reads ahead
 TEXTS = ["csv", "csv.gz", "json", "json.zst"]
 
 
