@@ -1,8 +1,9 @@
 """How many rows of a result the engine hands over at once: by bytes, never by rows alone.
 
 The engine makes a batch before anybody can look at it, so its rows are judged beforehand: a row of
-the result is taken for as wide as one of the widest relation, and the longest text that the query
-itself has. Functions that make more of a text than that are guarded (`value_guard`).
+the result is taken for as wide as a row of each relation that the query names, as often as it
+names it, and the longest text that the query itself has. Functions that make more of a text than
+that are guarded (`value_guard`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import Relation
+from pykudu_sql.engine.vector_batches import bytes_of_row
+from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.storage.common.row_allowance import rows_within
 
 _LEAST_ROWS = 16
@@ -39,15 +42,21 @@ def rows_of_batch(
     """
     if not any(kind.id in _SIZED for kind in types):
         return most
-    width = max(map(_row_bytes, relations.values()), default=0.0) + _longest(sql, parameters)
+    width = _longest(sql, parameters) + sum(
+        _mentions(sql, name) * _row_bytes(relation) for name, relation in relations.items()
+    )
     size = min(_MOST_BYTES, memory_limit // _ENGINE_SHARE) if memory_limit else _MOST_BYTES
     return max(_LEAST_ROWS, rows_within(size, width, most))
 
 
+def _mentions(sql: str, name: str) -> int:
+    """How often a query reads a relation: joined with itself, its rows have a multiple."""
+    quoted = quote_name(name)
+    return max(1, sql.count(quoted) - sql.count(f"{quoted}."))
+
+
 def _row_bytes(relation: Relation) -> float:
-    if isinstance(relation, pa.Table):
-        return float(relation.nbytes / max(1, relation.num_rows))
-    return float(relation.row_bytes)
+    return bytes_of_row(relation) if isinstance(relation, pa.Table) else float(relation.row_bytes)
 
 
 def _longest(sql: str, parameters: Sequence[Any]) -> int:

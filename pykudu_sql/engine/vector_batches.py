@@ -8,16 +8,23 @@ What joins, sorts, groups and windows hand on are vectors of 2048 rows again.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pykudu_sql.planner.value_bounds.excess import VECTOR_ROWS
-from pykudu_sql.storage.common.row_allowance import rows_within
+from pykudu_sql.storage.common.row_allowance import LEAST_WIDE_BYTES, rows_within
 
 _NARROW = (pa.types.is_primitive, pa.types.is_decimal, pa.types.is_null)
+_TEXTS = (
+    pa.types.is_string,
+    pa.types.is_binary,
+    pa.types.is_large_string,
+    pa.types.is_large_binary,
+)
 _LEAST_BYTES = 256 << 10
 _MOST_BYTES = 4 << 20
 _ENGINE_SHARE = 64
@@ -53,6 +60,12 @@ def batches_in_vectors(
                 yield part.slice(begin, rows)
 
 
+def bytes_of_row(table: pa.Table) -> float:
+    """Bytes of a row in the mean, once its dictionaries are words."""
+    size = sum(_column_bytes(chunk) for column in table.columns for chunk in column.chunks)
+    return float(size / max(1, table.num_rows))
+
+
 def _wide_columns(schema: pa.Schema) -> Sequence[int]:
     """The places of columns whose values may have any size."""
     return [i for i, kind in enumerate(schema.types) if not _is_narrow(kind)]
@@ -86,7 +99,10 @@ def _bytes_between(column: pa.Array, edges: npt.NDArray[np.int64]) -> npt.NDArra
     elif pa.types.is_large_string(kind) or pa.types.is_large_binary(kind):
         width = np.dtype(np.int64)
     elif isinstance(column, pa.DictionaryArray):
-        return np.diff(edges) * (_column_bytes(column) / len(column))
+        lengths = _wide_words(column.dictionary)
+        if lengths is None:
+            return np.diff(edges) * (_column_bytes(column) / len(column))
+        return np.add.reduceat(lengths[_codes(column)], edges[:-1]).astype(np.float64)
     else:
         return np.full(len(edges) - 1, float(column.nbytes))
     start = width.itemsize * column.offset
@@ -95,8 +111,26 @@ def _bytes_between(column: pa.Array, edges: npt.NDArray[np.int64]) -> npt.NDArra
 
 
 def _column_bytes(column: pa.Array) -> float:
-    """Bytes of the values; of a dictionary's, the mean of its words for each row."""
+    """Bytes of the values; of a dictionary's, those of its words for each row that has them."""
     if not isinstance(column, pa.DictionaryArray):
         return float(column.nbytes)
     words = column.dictionary
-    return float(len(column) * words.nbytes / max(1, len(words)))
+    lengths = _wide_words(words)
+    if lengths is None:
+        return float(len(column) * words.nbytes / max(1, len(words)))
+    return float(lengths[_codes(column)].sum())
+
+
+def _wide_words(words: pa.Array) -> npt.NDArray[np.int64] | None:
+    """Bytes of each word of a dictionary, none behind them; None where the mean is good enough."""
+    kind = words.type
+    if words.nbytes < LEAST_WIDE_BYTES or not any(test(kind) for test in _TEXTS):
+        return None
+    lengths = pc.binary_length(words).fill_null(0).to_numpy(zero_copy_only=False)
+    return np.append(lengths, 0).astype(np.int64) if lengths.max() >= LEAST_WIDE_BYTES else None
+
+
+def _codes(column: pa.DictionaryArray) -> npt.NDArray[np.int64]:
+    """Places of each row's word in a dictionary; that behind them for NULL."""
+    codes = pc.fill_null(column.indices.cast(pa.int64()), len(column.dictionary))
+    return cast(npt.NDArray[np.int64], codes.to_numpy(zero_copy_only=False))

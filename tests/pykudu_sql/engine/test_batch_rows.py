@@ -11,6 +11,7 @@ from pykudu_sql.engine.batch_rows import rows_of_batch
 TEXT, NUMBER = duckdb.sqltype("VARCHAR"), duckdb.sqltype("BIGINT")
 NARROW = pa.table({"a": ["word"] * 100})
 WIDE = pa.table({"a": ["x" * 60_000] * 10})
+CODED = pa.table({"a": pa.array(["x" * 60_000] * 1000 + ["y"] * 3).dictionary_encode()}).slice(0, 9)
 LITERAL = "SELECT '" + "x" * 60_000 + "'"
 
 
@@ -22,6 +23,9 @@ LITERAL = "SELECT '" + "x" * 60_000 + "'"
         ([NUMBER, TEXT], WIDE, "", [], 279),
         ([TEXT], NARROW, "", [7, "x" * 60_000], 279),
         ([TEXT], NARROW, LITERAL, [], 279),
+        ([TEXT], CODED, "", [], 279),
+        ([TEXT, TEXT], WIDE, 'SELECT "a"."a", "b"."a" FROM "t" AS "a", "t" AS "b"', [], 139),
+        ([TEXT, TEXT], WIDE, 'SELECT "t"."a", "t"."a" || 1 FROM "t"', [], 279),
     ],
 )
 def test_rows_of_a_batch_are_as_many_as_fit_into_its_bytes(

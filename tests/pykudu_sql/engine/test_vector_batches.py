@@ -9,7 +9,12 @@ from duckdb.func import PythonUDFType
 
 from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.engine.sized_stream import registered
-from pykudu_sql.engine.vector_batches import batches_in_vectors, table_in_vectors, vector_bytes
+from pykudu_sql.engine.vector_batches import (
+    batches_in_vectors,
+    bytes_of_row,
+    table_in_vectors,
+    vector_bytes,
+)
 
 SIZE = 1 << 20
 WIDE = "x" * 60_000
@@ -84,3 +89,20 @@ def test_a_vector_follows_the_memory_of_the_engine() -> None:
     assert vector_bytes(0) == vector_bytes(8 << 30) == 4 << 20
     assert vector_bytes(64 << 20) == 1 << 20
     assert vector_bytes(1 << 20) == 256 << 10
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary()])
+def test_a_word_of_a_dictionary_counts_for_each_row_that_has_it(kind: pa.DataType) -> None:
+    words = pa.array([WIDE, *map(str, range(1000))], kind)
+    codes = pa.array([None] * 2048 + [0, 7, None] * 2000, pa.int32())
+    table = pa.table({"s": pa.DictionaryArray.from_arrays(codes, words)})
+    assert bytes_of_row(table) * len(table) == 2000 * (len(WIDE) + 1)
+    sizes = [batch.num_rows for batch in table_in_vectors(table, SIZE).to_batches()]
+    assert sizes[0] == 2048
+    assert max(sizes[1:]) <= 3 * (SIZE // len(WIDE) + 1)
+
+
+def test_a_row_of_small_words_has_the_mean_of_its_dictionary() -> None:
+    table = pa.table({"s": pa.array(["abcd", "efgh"] * 500).dictionary_encode()})
+    assert bytes_of_row(table) == 8
+    assert bytes_of_row(pa.table({"s": pa.array([], pa.string())})) == 0
