@@ -7,7 +7,7 @@ import pytest
 
 from pykudu_sql import Connection
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writing.definitions import alter_table, create_table, drop_table
+from pykudu_sql.executor.writing.definitions import alter_table, create_table, drop_tables
 from pykudu_sql.storage.errors import IntegrityError, ProgrammingError, UndefinedTableError
 
 CREATE = "CREATE TABLE t (k INT PRIMARY KEY, v INT)"
@@ -80,10 +80,10 @@ def test_a_missing_table_is_dropped_only_if_that_was_allowed_for(
 ) -> None:
     connection.execute(CREATE)
     plan, lenient = planned("DROP TABLE t"), planned("DROP TABLE IF EXISTS t")
-    assert drop_table(state, plan).message == "Table has been dropped."
-    assert drop_table(state, lenient).message == "Table does not exist."
+    assert drop_tables(state, plan).message == "Table has been dropped."
+    assert drop_tables(state, lenient).message == "Table does not exist."
     with pytest.raises(UndefinedTableError, match="'t'"):
-        drop_table(state, plan)
+        drop_tables(state, plan)
 
 
 def test_all_steps_of_an_alteration_are_done_or_none(
