@@ -28,9 +28,10 @@ from pykudu_sql.storage.errors import NotSupportedError, UndefinedTableError
 def plan_restore(tokens: TokenStream, context: PlanContext) -> Plan:
     """Plan a RESTORE TABLE.
 
-    Raises UndefinedTableError: there is no such table, or there was none then; ReadOnlyError: the
-    session reads at a past moment; NotSupportedError: a column of then was dropped;
-    InvalidValueError, SnapshotInFutureError: the moment is none.
+    Raises UndefinedTableError: there is no such table, or there was none then; HistoryPurgedError:
+    history does not reach back so far; ReadOnlyError: the session reads at a past moment;
+    NotSupportedError: a column of then was dropped; InvalidValueError, SnapshotInFutureError: the
+    moment is none.
     """
     tokens.expect("RESTORE", "TABLE")
     token = tokens.current
@@ -62,8 +63,10 @@ def plan_restore(tokens: TokenStream, context: PlanContext) -> Plan:
 
 def _then(table: TableInfo, bound: SnapshotBound, context: PlanContext) -> TableInfo:
     """The table as it was, if its rows still fit."""
-    then = context.catalog_at(bound).by_id.get(table.id)
+    catalog = context.catalog_at(bound)
+    then = catalog.by_id.get(table.id)
     if then is None:
+        catalog.require_completeness(table.name)
         raise UndefinedTableError(
             f"table '{table.name}' did not exist at that moment",
             hint="a table of this name that was dropped is another one: SHOW DROPPED TABLES",

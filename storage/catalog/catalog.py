@@ -247,15 +247,23 @@ class Catalog:
                 hint="a view can only be read, described, altered and dropped (DROP VIEW)",
                 sqlstate="42809",
             )
-        if table is None and self.complete_since:
+        if table is None:
+            self.require_completeness(name)
+            raise self._undefined(name)
+        return table
+
+    def require_completeness(self, name: str) -> None:
+        """See that a table which this catalog lacks was none at its moment.
+
+        `name`: of the table. Raises HistoryPurgedError: there may have been one, that history does
+        not reach back to.
+        """
+        if self.complete_since:
             since = format_timestamp(first_beyond(self.complete_since))
             raise HistoryPurgedError(
                 f"history does not reach back to a table '{name}' at that moment",
                 hint=f"every table is known as of {since} and later",
             )
-        if table is None:
-            raise self._undefined(name)
-        return table
 
     def _undefined(self, name: str) -> UndefinedTableError:
         created = self.created_later(self.full_name(name))

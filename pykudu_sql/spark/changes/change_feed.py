@@ -110,9 +110,15 @@ class ChangeFeed:
         return self._store.catalog_at(bound).table(self._options.location.table)
 
     def table(self, table_id: str, bound: SnapshotBound) -> TableInfo:
-        """A table at a bound, by id. Raises UndefinedTableError: it was dropped."""
-        table = self._store.catalog_at(bound).by_id.get(table_id)
+        """A table at a bound, by id.
+
+        Raises UndefinedTableError: it was dropped; HistoryPurgedError: history does not reach back
+        so far.
+        """
+        catalog = self._store.catalog_at(bound)
+        table = catalog.by_id.get(table_id)
         if table is None:
+            catalog.require_completeness(self._options.location.table)
             raise UndefinedTableError(
                 f"table '{self._options.location.table}' that this stream reads was dropped",
                 hint="a table created again under its name needs a stream with a new checkpoint",

@@ -13,6 +13,7 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.errors import (
+    HistoryPurgedError,
     NotSupportedError,
     ReadOnlyError,
     SyntaxError,
@@ -65,6 +66,13 @@ def test_a_table_of_that_name_that_was_dropped_is_another_one(context: PlanConte
     with pytest.raises(UndefinedTableError, match="did not exist at that moment") as caught:
         restored(f"restore table u to {PAST}", since(context, u))
     assert "SHOW DROPPED TABLES" in (caught.value.hint or "")
+
+
+def test_a_moment_before_the_history_is_named_as_such(context: PlanContext) -> None:
+    past = replace(context.catalog, tables={}, complete_since=4711)
+    context = replace(context, catalog_at=lambda bound: past)
+    with pytest.raises(HistoryPurgedError, match="does not reach back to a table 'u'"):
+        restored(f"restore table u to {PAST}", context)
 
 
 def test_a_session_that_reads_the_past_cannot_restore(context: PlanContext) -> None:
