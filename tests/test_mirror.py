@@ -29,6 +29,7 @@ CAMPAIGNS = (
     "pykudu_sql/concurrency",
     "pykudu_sql/corpus",
     "pykudu_sql/differential",
+    "pykudu_sql/dml",
     "pykudu_sql/hostile",
     "pykudu_sql/isolation",
     "pykudu_sql/limits",
