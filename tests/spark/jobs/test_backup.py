@@ -15,7 +15,7 @@ def test_either_engine_restores_what_the_other_has_backed_up(
     spark: SparkSession, path: str, tmp_path: Path
 ) -> None:
     target = tmp_path / "backup"
-    with pykudu_sql.connect(path, autocommit=True) as conn:
+    with pykudu_sql.connect(path, autocommit=True, maintenance=False) as conn:
         conn.execute("CREATE TABLE t (id BIGINT PRIMARY KEY)")
         for number, engine in enumerate(("spark", "local", "spark")):
             conn.execute(f"INSERT INTO t VALUES ({number})")
