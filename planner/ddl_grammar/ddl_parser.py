@@ -33,7 +33,11 @@ from pykudu_sql.planner.ddl_grammar.column_parser import (
 )
 from pykudu_sql.planner.ddl_grammar.partition_parser import parse_partition_by, parse_range
 from pykudu_sql.planner.ddl_grammar.syntax import CheckClause, ColumnDefinition, CreateTableSyntax
-from pykudu_sql.planner.ddl_grammar.table_options import accept_without_meaning, refuse_option
+from pykudu_sql.planner.ddl_grammar.table_options import (
+    accept_without_meaning,
+    refuse_option,
+    refuse_word,
+)
 from pykudu_sql.planner.ddl_grammar.type_parser import type_name
 from pykudu_sql.planner.parse.lexer import TokenKind, tokenize
 from pykudu_sql.planner.parse.token_stream import TokenStream
@@ -235,13 +239,7 @@ def _step(tokens: TokenStream) -> AlterStepSyntax:
         return PropertiesSyntax(values=((OWNER, tokens.name("the owner's name")),))
     if tokens.accept("UNSET", "TBLPROPERTIES"):
         return PropertiesSyntax(unset=_property_names(tokens))
-    token = tokens.current
-    if token.word in _STEPS_ELSEWHERE:
-        raise NotSupportedError(
-            f"ALTER TABLE .. {token.word} is not supported",
-            hint=_STEPS_ELSEWHERE[token.word],
-            span=token.span,
-        )
+    refuse_word(tokens, _STEPS_ELSEWHERE, "ALTER TABLE .. {}")
     raise tokens.error("ADD, DROP, RENAME, CHANGE, MODIFY, ALTER or SET")
 
 

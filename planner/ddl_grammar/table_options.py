@@ -4,6 +4,8 @@ Some ask for what is so here, or mean nothing to one engine; the others are refu
 write instead.
 """
 
+from collections.abc import Mapping
+
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.storage.errors import NotSupportedError
 
@@ -56,10 +58,17 @@ def accept_without_meaning(tokens: TokenStream) -> bool:
 
 def refuse_option(tokens: TokenStream) -> None:
     """Refuse an option that tables do not have. Raises NotSupportedError: one comes next."""
+    refuse_word(tokens, _OPTIONS_ELSEWHERE, "{} of a table")
+
+
+def refuse_word(tokens: TokenStream, hints: Mapping[str, str], form: str) -> None:
+    """Refuse a word of other databases.
+
+    `hints`: what to write instead, by word; `form`: what the message names, with `{}` for the word.
+    Raises NotSupportedError: one of the words comes next.
+    """
     token = tokens.current
-    if token.word in _OPTIONS_ELSEWHERE:
+    if token.word in hints:
         raise NotSupportedError(
-            f"{token.word} of a table is not supported",
-            hint=_OPTIONS_ELSEWHERE[token.word],
-            span=token.span,
+            f"{form.format(token.word)} is not supported", hint=hints[token.word], span=token.span
         )

@@ -137,9 +137,9 @@ def located(
     ]
 
 
-def _lines(file: str, records_of: Sequence[int], source: SourceFiles, count: int) -> dict[int, int]:
+def _lines(file: str, records: Sequence[int], source: SourceFiles, count: int) -> dict[int, int]:
     options = {name.lower(): value for name, value in source.options.items()}
-    return lines_of(_path(file), source.file_format, options, count, records_of)
+    return lines_of(_path(file), source.file_format, options, count, records)
 
 
 def _path(file: str) -> str:

@@ -10,13 +10,10 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pykudu_sql.storage.common.types.types import EPOCH, EPOCH_DAY, Cell, DataType, Kind
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
-
-if TYPE_CHECKING:
-    pass
 
 _WIDE = Context(prec=80)
 _NO_EXACT_NUMBERS = frozenset({"inf", "infinity", "nan"})
