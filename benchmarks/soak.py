@@ -23,7 +23,7 @@ import pyarrow as pa
 import pykudu_sql
 from benchmarks import data
 from benchmarks.newest_minute import NewestMinute
-from benchmarks.soak_slices import Latencies, Slice, SliceCounter, folder_bytes
+from benchmarks.soak_slices import Latencies, Slice, SliceCounter, folder_bytes, quantile
 from benchmarks.tables import POINTS, SERIES
 from pykudu_sql import Connection
 from pykudu_sql.database import open_database
@@ -70,12 +70,14 @@ class SoakResult:
 
     Attributes:
         slices: the curve.
+        range_p99: seconds, of all reads of a range; 0 without any.
         disk_bytes: of the database's files when the load ended.
         compacted_bytes: of its files after OPTIMIZE FULL: the rows once, and the history kept.
         wrong: what does not read as it was written.
     """
 
     slices: list[Slice]
+    range_p99: float
     disk_bytes: int
     compacted_bytes: int
     wrong: list[str]
@@ -103,7 +105,8 @@ def run_soak(path: Path, plan: SoakPlan, show: Callable[[Slice], None]) -> SoakR
             for table in (POINTS, SERIES):
                 load.connection.execute(f"OPTIMIZE {table.name} FULL")
             load.check("after OPTIMIZE")
-            return SoakResult(slices, disk_bytes, folder_bytes(path), load.wrong)
+            range_p99 = quantile(counter.ranges.all(), 0.99)
+            return SoakResult(slices, range_p99, disk_bytes, folder_bytes(path), load.wrong)
     finally:
         database.release()
 

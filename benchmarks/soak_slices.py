@@ -19,6 +19,7 @@ class Latencies:
     def __init__(self) -> None:
         """None yet."""
         self._seconds: list[float] = []
+        self._taken = 0
         self._lock = threading.Lock()
 
     def add(self, seconds: float) -> None:
@@ -29,8 +30,13 @@ class Latencies:
     def take(self) -> Sequence[float]:
         """Those since the last call."""
         with self._lock:
-            taken, self._seconds = self._seconds, []
-            return taken
+            since, self._taken = self._taken, len(self._seconds)
+            return self._seconds[since:]
+
+    def all(self) -> Sequence[float]:
+        """Those of the whole load."""
+        with self._lock:
+            return self._seconds.copy()
 
 
 def quantile(seconds: Sequence[float], share: float) -> float:

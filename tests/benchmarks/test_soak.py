@@ -117,9 +117,10 @@ def test_the_figures_compare_slices_and_sizes() -> None:
             (1, 0, 500), (2, 8, 90), (3, 2, 100), (4, 0, 110), (5, 1, 80), (6, 1, 100)
         )
     ]  # fmt: skip
-    found = {f.name: f.value for f in figures_of(SoakResult(parts, 300, 200, []))}
+    found = {f.name: f.value for f in figures_of(SoakResult(parts, 0.008, 300, 200, []))}
     assert found["get p50, last / first slice"] == pytest.approx(6.0)
     assert found["REDO files at most"] == 8
     assert found["space / (compacted rows and history)"] == 1.5
     assert found["RSS, last three slices / three before"] == pytest.approx(0.22)
+    assert found["range p99, whole load"] == 0.008
     assert found["runs of FlushMRSOp"] == 6
