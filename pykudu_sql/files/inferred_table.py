@@ -22,7 +22,7 @@ import pyarrow.json as arrow_json
 from pykudu_sql.files.column_rows import ColumnFile
 from pykudu_sql.files.file_access import FileAccess, PermittedFile
 from pykudu_sql.files.formats import FileKind, FileOptions, file_kind
-from pykudu_sql.files.json_array import ArrayObjects
+from pykudu_sql.files.json_array import ArrayElements, begins_array
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.errors import DataError, InvalidSchemaError, UndefinedColumnError
 
@@ -149,7 +149,7 @@ def _pieces(file: PermittedFile, kind: FileKind) -> Iterator[pa.Table]:
     packed = None if kind.compression == "none" else kind.compression
     with pa.input_stream(file.path, compression=packed) as stream:
         left = stream.read(SAMPLE_BYTES).removeprefix(b"\xef\xbb\xbf")
-        if kind.format == "json" and left.lstrip()[:1] == b"[":
+        if kind.format == "json" and begins_array(left):
             yield _sample(file, kind)
             return
         header = left[: left.find(b"\n") + 1] if kind.format == "csv" else b""
@@ -205,10 +205,11 @@ def _sample(file: PermittedFile, kind: FileKind) -> pa.Table:
     data = data.removeprefix(b"\xef\xbb\xbf")
     if kind.format == "csv":
         return _csv_sample(_whole_lines(data, is_all), kind)
-    if data.lstrip()[:1] != b"[":
+    if not begins_array(data):
         return _json_sample(_whole_lines(data, is_all))
     with pa.input_stream(file.path, compression=packed) as stream:
-        objects = ArrayObjects(stream, file.name, json.JSONDecoder()).objects()
+        elements = ArrayElements(stream, json.JSONDecoder()).elements()
+        objects = (one for one in elements if isinstance(one, dict))
         lines = "\n".join(map(json.dumps, islice(objects, _SAMPLE_OBJECTS)))
     return arrow_json.read_json(BytesIO(lines.encode()))
 

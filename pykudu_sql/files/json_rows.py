@@ -20,7 +20,12 @@ import pyarrow.json as arrow_json
 
 from pykudu_sql.files.file_access import PermittedFile
 from pykudu_sql.files.formats import FileKind
-from pykudu_sql.files.json_array import DECODER, MAX_OBJECT_CHARACTERS, ArrayObjects
+from pykudu_sql.files.json_array import (
+    DECODER,
+    ArrayElements,
+    BrokenElement,
+    begins_array,
+)
 from pykudu_sql.files.row_files import BLOCK_BYTES, FileBatch, TornRow, torn_row
 from pykudu_sql.files.source_lines import record_lines
 from pykudu_sql.files.source_stream import SourceStream
@@ -32,7 +37,9 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import DataError, UndefinedColumnError
 
+LONGEST_LINE: Final = 64 << 20
 _BATCH_OBJECTS: Final = 20_000
+_LONGEST_TEXT: Final = 1 << 16
 _ABSENT: Final = object()
 _TYPES: Mapping[Kind, pa.DataType] = MappingProxyType(
     {
@@ -79,7 +86,7 @@ class JsonRows:
     def batches(self) -> Iterator[FileBatch]:
         try:
             head = self._stream.read(BLOCK_BYTES)
-            if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"[":
+            if begins_array(head):
                 yield from self._of_array(head)
             else:
                 for block in self._blocks(head.removeprefix(b"\xef\xbb\xbf")):
@@ -88,7 +95,7 @@ class JsonRows:
             raise DataError(f"'{self._name}' cannot be unpacked: {error!s:.200}") from None
 
     def _blocks(self, head: bytes) -> Iterator[bytes]:
-        """The file in pieces that end with a line."""
+        """The file in pieces that end with a line; of a line that is too long its first bytes."""
         left = head
         while left:
             data = self._stream.read(BLOCK_BYTES)
@@ -96,13 +103,21 @@ class JsonRows:
             if end:
                 yield left[:end]
             left = left[end:] + data
-            if len(left) > MAX_OBJECT_CHARACTERS + BLOCK_BYTES:
-                raise DataError(
-                    f"'{self._name}' has a line of more than {MAX_OBJECT_CHARACTERS >> 20} MiB"
-                )
+            if len(left) > LONGEST_LINE + BLOCK_BYTES and b"\n" not in left:
+                yield left[: LONGEST_LINE + 1]
+                left = self._behind_line()
+
+    def _behind_line(self) -> bytes:
+        """Pass the rest of a line; what was read behind it."""
+        while data := self._stream.read(BLOCK_BYTES):
+            if end := data.find(b"\n") + 1:
+                return data[end:] or self._stream.read(BLOCK_BYTES)
+        return b""
 
     def _by_arrow(self, block: bytes) -> FileBatch | None:
         """The rows of a block; None if it is to be read line by line."""
+        if len(block) > LONGEST_LINE:
+            return None
         lines = block.count(b"\n") + (not block.endswith(b"\n"))
         objects = block.count(b"\n{") + block.startswith(b"{")
         if objects != lines and _NO_OBJECT.search(block) is not None:
@@ -127,12 +142,17 @@ class JsonRows:
 
     def _by_line(self, block: bytes) -> FileBatch:
         """The same by Python's decoder, which names the fault of each line."""
-        documents: list[tuple[int, dict[str, Any]]] = []
+        documents: list[tuple[int, Mapping[str, Any]]] = []
         torn: list[TornRow] = []
         for line in block.split(b"\n"):
             if not line.strip():
                 continue
             record, self.count = self.count, self.count + 1
+            if len(line) > LONGEST_LINE:
+                start = line[:_LONGEST_TEXT].decode(errors="replace")
+                reason = f"the line takes more than {LONGEST_LINE >> 20} MiB"
+                torn.append(torn_row(record, reason, start))
+                continue
             text = line.decode(errors="replace").strip()
             try:
                 document = DECODER.decode(line.decode().strip())
@@ -154,25 +174,39 @@ class JsonRows:
 
     def _of_array(self, head: bytes) -> Iterator[FileBatch]:
         stream = _Behind(head, self._stream)
-        documents: list[tuple[int, dict[str, Any]]] = []
+        documents: list[tuple[int, Mapping[str, Any]]] = []
         torn: list[TornRow] = []
         size = 0
-        array = ArrayObjects(stream, self._name)
-        for document in array.objects():
-            fault = self._fault(document)
-            if fault is None:
+        array = ArrayElements(stream)
+        for element in array.elements():
+            document = self._checked(element, self.count, array)
+            if isinstance(document, TornRow):
+                torn.append(document)
+                size += len(document.text)
+            else:
                 documents.append((self.count, document))
                 size += text_bytes(document.values())
-            else:
-                torn.append(TornRow(self.count, fault, array.text))
-                size += len(array.text)
             self.count += 1
             if len(documents) + len(torn) == _BATCH_OBJECTS or size >= BLOCK_BYTES:
                 yield self._batch(documents, torn)
                 documents, torn, size = [], [], 0
         yield self._batch(documents, torn)
 
-    def _batch(self, documents: list[tuple[int, dict[str, Any]]], torn: list[TornRow]) -> FileBatch:
+    def _checked(
+        self, element: Mapping[str, Any] | BrokenElement, record: int, array: ArrayElements
+    ) -> Mapping[str, Any] | TornRow:
+        """An element that came last, if it is a row."""
+        if isinstance(element, BrokenElement):
+            reason = f"a broken element of the array: {element.reason}"
+            return torn_row(record, reason, element.text)
+        if array.has_escape and _has_lone_surrogate(element):
+            return torn_row(record, "the object has half of a surrogate pair", array.text)
+        fault = self._fault(element)
+        return element if fault is None else TornRow(record, fault, array.text)
+
+    def _batch(
+        self, documents: list[tuple[int, Mapping[str, Any]]], torn: list[TornRow]
+    ) -> FileBatch:
         cells: list[list[Any]] = [[] for _ in self.columns]
         records: list[int] = []
         for record, document in documents:

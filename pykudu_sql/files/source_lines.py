@@ -16,14 +16,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import islice
-from typing import Final, Protocol
+from typing import Final
 
 import pyarrow as pa
 
 from pykudu_sql.files.formats import FileKind
-from pykudu_sql.files.json_array import ArrayObjects
+from pykudu_sql.files.json_array import ArrayElements, begins_array
 from pykudu_sql.files.row_files import BLOCK_BYTES
-from pykudu_sql.files.source_stream import SourceStream
+from pykudu_sql.files.source_stream import ByteStream, SourceStream
 from pykudu_sql.storage.errors import DataError
 
 _READ_BYTES: Final = 1 << 20
@@ -100,15 +100,31 @@ def record_lines(
 def _json_starts(path: str, kind: FileKind, stream: pa.NativeFile) -> Iterator[int]:
     packed = None if kind.compression == "none" else kind.compression
     with pa.input_stream(path, compression=packed) as other:
-        head = other.read(1 << 16).removeprefix(b"\xef\xbb\xbf").lstrip()
-    if head[:1] != b"[":
-        return _json(TextIOWrapper(stream, "utf-8", "replace", "\n"))
-    objects = ArrayObjects(stream, path)
-    return (objects.line for _ in objects.objects())
+        head = other.read(BLOCK_BYTES)
+    if not begins_array(head):
+        return _line_starts(stream)
+    array = ArrayElements(stream)
+    return (array.line for _ in array.elements())
 
 
 def _json(lines: Iterable[str]) -> Iterator[int]:
     return (number for number, line in enumerate(lines, 1) if line.strip())
+
+
+def _line_starts(stream: ByteStream) -> Iterator[int]:
+    """The lines that are not blank, of any length."""
+    number, is_blank = 1, True
+    mark = _BYTE_ORDER_MARK
+    while data := stream.read(_READ_BYTES):
+        first, *others = data.removeprefix(mark).split(b"\n")
+        mark = b""
+        is_blank = is_blank and not first.strip()
+        for piece in others:
+            if not is_blank:
+                yield number
+            number, is_blank = number + 1, not piece.strip()
+    if not is_blank:
+        yield number
 
 
 def _csv(path: str, lines: Iterable[str], options: Mapping[str, str]) -> Iterator[int]:
@@ -123,13 +139,6 @@ def _csv(path: str, lines: Iterable[str], options: Mapping[str, str]) -> Iterato
                 yield begin
             skipped = True
         begin = reader.line_num + 1
-
-
-class ByteStream(Protocol):
-    """What bytes are read from."""
-
-    def read(self, size: int) -> bytes:
-        """The next bytes, none at the end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,17 @@
 """The bytes of a file from its first to its last, unpacked on the way."""
 
+from typing import Protocol
+
 import pyarrow as pa
 
 from pykudu_sql.files.formats import FileKind
+
+
+class ByteStream(Protocol):
+    """What bytes are read from."""
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, none at the end."""
 
 
 class SourceStream:
