@@ -6,6 +6,7 @@ expression, not by the lexer: a text of megabytes is cut, and half a statement h
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 MOST_CHARACTERS: Final = 4096
@@ -33,11 +34,33 @@ _PLAIN_ROW: Final = rf"\s*,\s*\({_CELL}(?:,{_CELL})*\)"
 _MORE_ROWS: Final = re.compile(rf"(?<=\))(?:{_PLAIN_ROW}){{2}}(?P<rest>(?:{_PLAIN_ROW})+)")
 _LIST: Final = re.compile(r"\?(?:\s?,\s?\?)+")
 _ROWS: Final = re.compile(r"(\(\s?\?(?:, \.\.)?\s?\))(?:\s?,\s?\(\s?\?(?:, \.\.)?\s?\))+")
+# The statement that comes with other values each time, by the thousand: an INSERT of plain ones.
+_PLAIN_VALUE: Final = r"(?:'[^']*'|\d+(?:\.\d+)?|\?)"
+_PLAIN_VALUES: Final = rf"\({_PLAIN_VALUE}(?P<more>(?:\s*,\s*{_PLAIN_VALUE})+)?\)"
+_INSERT: Final = re.compile(
+    rf"(?P<head>[^'\"`?/-]*?\bVALUES)(?P<gap>\s?){_PLAIN_VALUES}"
+    rf"(?P<rows>(?:\s*,\s*{_PLAIN_VALUES.replace('?P<more>', '?:')})+)?[\s;]*",
+    re.IGNORECASE,
+)
 
 
 def normalised(text: str, *, double_quoted_strings: bool) -> str:
     """The text without values. `double_quoted_strings`: whether `"x"` is one."""
+    insert = _INSERT.fullmatch(text) if len(text) <= MOST_CHARACTERS else None
+    if insert is None:
+        return _of_any(text, double_quoted_strings=double_quoted_strings)
+    head, gap, more, rows = insert.groups()
+    values = "(?)" if more is None else "(?, ..)"
+    return f"{_of_head(head)}{gap and ' '}{values}{'' if rows is None else ', ..'}"
 
+
+@lru_cache(maxsize=256)
+def _of_head(head: str) -> str:
+    """The part of an INSERT before its values, without quotes."""
+    return _of_any(head, double_quoted_strings=False)
+
+
+def _of_any(text: str, *, double_quoted_strings: bool) -> str:
     def put(piece: re.Match[str]) -> str:
         if piece["space"]:
             return " "

@@ -12,7 +12,6 @@ from pykudu_sql.planner.parse.lexer import quote_string
 from pykudu_sql.planner.parse.written_literals import WrittenLiteral, WrittenLiterals
 from pykudu_sql.storage.errors import SourceSpan, SyntaxError
 
-_ESCAPED = re.compile(r"[eE]'")
 _PARTS = re.compile(
     r"""
       --[^\n]* | /\*.*?\*/
@@ -39,7 +38,7 @@ def with_plain_strings(text: str, *, double_quoted: bool) -> tuple[str, WrittenL
     no character.
     """
     literals: dict[int, WrittenLiteral] = {}
-    if not (double_quoted and '"' in text) and _ESCAPED.search(text) is None:
+    if not (double_quoted and '"' in text) and "E'" not in text and "e'" not in text:
         return text, literals
     longer = 0
 

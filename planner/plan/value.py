@@ -1,7 +1,8 @@
 """Values of a plan: cells, and parameters that become cells when the statement runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pykudu_sql.planner.plan.parameter_types import TAKEN_AS_IT_IS, parameter_name, sql_value
@@ -123,10 +124,16 @@ def bind_key(key: Sequence[Value], parameters: ParameterValues) -> tuple[Cell, .
     cells: list[Cell] = []
     for value in key:
         if isinstance(value, Parameter):
-            from pykudu_sql.planner.plan.comparison import exact_cell
-
             argument = parameter_value(parameters, value.key, value.column)
-            cells.append(exact_cell(value.type, argument))
+            cells.append(_exact_cell()(value.type, argument))
         else:
             cells.append(value)
     return None if None in cells else tuple(cells)
+
+
+@cache
+def _exact_cell() -> Callable[[DataType, object], Cell]:
+    """Loaded by the first key that has a parameter."""
+    from pykudu_sql.planner.plan.comparison import exact_cell
+
+    return exact_cell

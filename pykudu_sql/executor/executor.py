@@ -5,6 +5,8 @@ does not depend on parameters is worked out in between. `SELECT 1`, which connec
 and shells are started for, loads nothing of what other plans need.
 """
 
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING
 
 from pykudu_sql.executor.reading.constants import Constants
@@ -19,6 +21,11 @@ def prepare(state: SessionState, plan: "Plan") -> Prepared:
     """What runs a plan in a session for given parameters."""
     if isinstance(plan, ConstantRow):
         return Constants(state, plan)
+    return _runner_of_plans()(state, plan)
+
+
+@cache
+def _runner_of_plans() -> "Callable[[SessionState, Plan], Prepared]":
     from pykudu_sql.executor.plan_runners import prepare_plan
 
-    return prepare_plan(state, plan)
+    return prepare_plan

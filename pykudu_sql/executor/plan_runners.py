@@ -4,8 +4,9 @@ What runs a kind of plan is loaded when the first of its kind comes: a script of
 needs little of it.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 from pykudu_sql.executor.reading.constants import Constants
 from pykudu_sql.executor.session_state import Prepared, SessionState
@@ -29,6 +30,7 @@ from pykudu_sql.planner.plan.plan import (
     Query,
     RestoreTable,
     UpdateQuery,
+    Write,
 )
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome
@@ -42,9 +44,7 @@ def prepare_plan(state: SessionState, plan: Plan) -> Prepared:
 
             return _or_in_general(state, plan, Lookup(state, plan))
         case KeyUpdate() | KeyDelete():
-            from pykudu_sql.executor.writing.writes import prepare_write
-
-            return _or_in_general(state, plan, prepare_write(state, plan))
+            return _or_in_general(state, plan, _prepare_write()(state, plan))
         case Query():
             from pykudu_sql.executor.reading.queries import select
 
@@ -52,9 +52,7 @@ def prepare_plan(state: SessionState, plan: Plan) -> Prepared:
         case ConstantRow():
             return Constants(state, plan)
         case InsertValues() | InsertQuery() | UpdateQuery() | DeleteQuery():
-            from pykudu_sql.executor.writing.writes import prepare_write
-
-            return prepare_write(state, plan)
+            return _prepare_write()(state, plan)
         case ChangeQuery() | ConflictInsert() | InsertReturning():
             from pykudu_sql.executor.writing.changes import change
 
@@ -89,6 +87,14 @@ def prepare_plan(state: SessionState, plan: Plan) -> Prepared:
             from pykudu_sql.executor.statements import prepare_statement
 
             return prepare_statement(state, plan)
+
+
+@cache
+def _prepare_write() -> Callable[[SessionState, Write], Prepared]:
+    # Literal writes come by the thousand, and an import within a function takes a microsecond.
+    from pykudu_sql.executor.writing.writes import prepare_write
+
+    return prepare_write
 
 
 def _explain_prepared(

@@ -8,7 +8,8 @@ from pykudu_sql.storage.cfile.key_index import INTERVAL
 from pykudu_sql.storage.check.finding import FROM_BACKUP, Finding
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Deltas, stats
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_store import Deltas, stats
 from pykudu_sql.storage.tablet.delta.deltafile import UNDO, DeltaFile
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pykudu_sql.storage.tablet.commit_record import RowMutation, TabletWrites
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
+
 if TYPE_CHECKING:
-    from pykudu_sql.storage.tablet.commit_record import TabletWrites
     from pykudu_sql.storage.tablet.write.commit_files import CommitFiles
 
 
@@ -28,16 +30,13 @@ class CommitCounters:
     rows_deleted: int = 0
     rows_bulk_loaded: int = 0
 
-    def note(self, writes: "TabletWrites", keys: Sequence[Sequence[bytes]]) -> None:
+    def note(self, writes: TabletWrites, keys: Sequence[Sequence[bytes]]) -> None:
         """Count what a commit did to one tablet.
 
         Args:
             writes: inserts and mutations.
             keys: for each insert of `writes`, the encoded keys of its rows; others may follow.
         """
-        from pykudu_sql.storage.tablet.commit_record import RowMutation
-        from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
-
         for _, encoded in zip(writes.inserts, keys, strict=False):
             self.rows_inserted += len(encoded)
         for mutation in writes.mutations:

@@ -49,6 +49,7 @@ from pykudu_sql.storage.errors import (
 )
 from pykudu_sql.storage.log.log_writer import barred, in_doubt, undone
 from pykudu_sql.storage.log.read_only_log import OPEN_TO_WRITE
+from pykudu_sql.storage.tablet.commit_record import CommitRecord, TabletWrites, encode_commit
 from pykudu_sql.storage.tablet.tablet_services import TabletServices
 
 if TYPE_CHECKING:
@@ -62,7 +63,6 @@ if TYPE_CHECKING:
     from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
     from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
     from pykudu_sql.storage.recovery.manifest_log import ManifestLog
-    from pykudu_sql.storage.tablet.commit_record import TabletWrites
     from pykudu_sql.storage.tablet.rowset.mvcc import MvccManager
     from pykudu_sql.storage.tablet.rowset.rowset import RowSet
     from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletEdit
@@ -327,7 +327,7 @@ class Committer:
     def apply_one(
         self,
         tablet: "Tablet",
-        writes: "TabletWrites",
+        writes: TabletWrites,
         keys: Sequence[Sequence[bytes]],
         targets: Mapping[int, "RowSet"],
     ) -> AppliedCommit:
@@ -336,8 +336,6 @@ class Committer:
         `tablet`, `writes`, `keys`, `targets`: see `Tablet.apply`. Raises ReadOnlyError, DiskError,
         TransactionResolutionUnknownError: see `apply`.
         """
-        from pykudu_sql.storage.tablet.commit_record import CommitRecord, encode_commit
-
         timestamp = self.clock.now()
         try:
             sequence = self._log.append(encode_commit(CommitRecord(timestamp, False, (writes,))))
@@ -392,8 +390,6 @@ class Committer:
         rows = [writes for writes, _, _ in resolved if writes.inserts or writes.mutations]
         sequence = 0
         if rows:
-            from pykudu_sql.storage.tablet.commit_record import CommitRecord, encode_commit
-
             with self._doubting():
                 sequence = self._log.append(encode_commit(CommitRecord(timestamp, staged, rows)))
         if staged:

@@ -16,7 +16,7 @@ from pykudu_sql.storage.inspect.text import (
     time_text,
 )
 from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta

@@ -48,7 +48,7 @@ from pykudu_sql.storage.errors import DatabaseError, DataError, FormatVersionErr
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.lease import NOTHING_READ
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.file_reaper import FileReaper

@@ -21,7 +21,7 @@ from pykudu_sql.storage.tablet.commit_record import (
     RowInsert,
     RowMutation,
 )
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 
 
 def row_count(insert: RowInsert | BatchInsert) -> int:

@@ -22,15 +22,17 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
-
-import numpy as np
-import pyarrow as pa
+from typing import TYPE_CHECKING, NamedTuple
 
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import CorruptionError
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Ordinals
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 
 _COMMIT = struct.Struct("<BQI")
 _TABLET = struct.Struct("<16sQII")
@@ -55,7 +57,7 @@ class RowInsert:
 class BatchInsert:
     """Inserted rows: their columns by column id."""
 
-    columns: Mapping[int, pa.Array]
+    columns: "Mapping[int, pa.Array]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,8 @@ class BatchMutation:
     rowset_id: int
     store_id: int
     kind: DeltaKind
-    ordinals: Ordinals
-    columns: Mapping[int, pa.Array]
+    ordinals: "Ordinals"
+    columns: "Mapping[int, pa.Array]"
 
 
 class TabletWrites(NamedTuple):
@@ -174,7 +176,9 @@ def _pack_cell(cell: Cell) -> bytes:
     return _PACK_SIZE(6, len(cell)) + cell  # type: ignore[arg-type,operator]
 
 
-def _pack_columns(columns: Mapping[int, pa.Array]) -> bytes:
+def _pack_columns(columns: "Mapping[int, pa.Array]") -> bytes:
+    import pyarrow as pa
+
     names = [str(column_id) for column_id in columns]
     batch = pa.RecordBatch.from_arrays(list(columns.values()), names=names)
     sink = pa.BufferOutputStream()
@@ -224,7 +228,9 @@ class _Reader:
         data = self.take(self.unpack(_U32)[0])
         return data.decode() if tag == 5 else data
 
-    def columns(self) -> dict[int, pa.Array]:
+    def columns(self) -> "dict[int, pa.Array]":
+        import pyarrow as pa
+
         (size,) = self.unpack(_U32)
         if not size:
             return {}
@@ -263,6 +269,8 @@ def _read_mutation(reader: _Reader) -> RowMutation | BatchMutation:
     if form == _ROW:
         (ordinal,) = reader.unpack(_U64)
         return RowMutation(rowset_id, store_id, DeltaKind(kind), ordinal, reader.cells())
+    import numpy as np
+
     (count,) = reader.unpack(_U32)
     ordinals = np.frombuffer(reader.take(8 * count), "<i8")
     return BatchMutation(rowset_id, store_id, DeltaKind(kind), ordinals, reader.columns())

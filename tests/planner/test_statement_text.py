@@ -1,6 +1,8 @@
 """Statements without their values, as statistics and logs show them."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pykudu_sql.planner.statement_text import MOST_CHARACTERS, normalised
 
@@ -46,3 +48,25 @@ def test_many_rows_are_as_two(row: str) -> None:
 def test_rows_inside_a_string_are_one_value() -> None:
     text = "SELECT '), (1), (2), (3), (4), (5)', a"
     assert normalised(text, double_quoted_strings=False) == "SELECT ?, a"
+
+
+VALUES = st.sampled_from(
+    ["1", "0.5", "?", "'a'", "'x, y) ('", "''", "-1", "NULL", "1e5", "'a''b'", ":n", "1.", "'--'"]
+)
+HEADS = st.sampled_from(
+    ["INSERT INTO t VALUES", "upsert into db.t2(a)\n values", "SELECT 3 IN (1, 2) VALUES", "VALUES"]
+)
+BETWEEN = st.sampled_from([",", ", ", " ,\n"])
+TAILS = st.sampled_from(["", ";", " ; ", " RETURNING a", " ON CONFLICT DO NOTHING"])
+
+
+@given(
+    HEADS, BETWEEN, BETWEEN, st.lists(st.lists(VALUES, min_size=1), min_size=1, max_size=6), TAILS
+)
+def test_an_insert_is_what_it_is_behind_a_comment(
+    head: str, between: str, behind: str, rows: list[list[str]], tail: str
+) -> None:
+    """One of plain values is read in one match, where it does not begin with a comment."""
+    text = f"{head} {behind.join(f'({between.join(row)})' for row in rows)}{tail}"
+    expected = normalised("/**/" + text, double_quoted_strings=False)
+    assert normalised(text, double_quoted_strings=False) == expected

@@ -58,10 +58,10 @@ def _bool_cell(value: object, column_type: DataType) -> bool:
 
 
 def _int_cell(value: object, column_type: DataType) -> int:
-    import numpy as np
-
     if type(value) is int:
         return _in_range(value, column_type)
+    import numpy as np
+
     if isinstance(value, int | np.integer):
         return _in_range(int(value), column_type)
     if isinstance(value, float | np.floating | Decimal):
@@ -74,10 +74,10 @@ def _int_cell(value: object, column_type: DataType) -> int:
 
 
 def _float_cell(value: object, column_type: DataType) -> float:
-    import numpy as np
-
     if type(value) is float and column_type.kind is Kind.DOUBLE:
         return value
+    import numpy as np
+
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal | np.number):
         raise TypeError(value)
     number = float(value)

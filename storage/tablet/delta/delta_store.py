@@ -18,7 +18,6 @@ record always wins and the same scatter serves both directions.
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from itertools import pairwise
 from typing import Protocol
 
@@ -31,18 +30,11 @@ from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.widening import in_one_type
 from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaStats
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 
 Ordinals = npt.NDArray[np.int64]
 Timestamps = npt.NDArray[np.uint64]
 Kinds = npt.NDArray[np.uint8]
-
-
-class DeltaKind(IntEnum):
-    """What a delta does to its row."""
-
-    UPDATE = 0
-    DELETE = 1
-    REINSERT = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,9 @@ from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import (
     DeltaCells,
-    DeltaKind,
     Deltas,
     Ordinals,
     between,

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from pykudu_sql.storage.common.types.arrays import array_to_cells
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.types import Cell, DataType
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaCells, DeltaKind, Deltas, Timestamps
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_store import DeltaCells, Deltas, Timestamps
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.types import Cell
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.row_change import RowChange
 
 

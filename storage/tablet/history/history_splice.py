@@ -27,9 +27,9 @@ import numpy.typing as npt
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import (
     DeltaCells,
-    DeltaKind,
     Deltas,
     Ordinals,
     Timestamps,

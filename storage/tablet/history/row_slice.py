@@ -22,8 +22,8 @@ import pyarrow as pa
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import combine, plain
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import (
-    DeltaKind,
     Deltas,
     Ordinals,
     Timestamps,

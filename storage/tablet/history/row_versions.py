@@ -28,8 +28,8 @@ import pyarrow as pa
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING, SnapshotBound
 from pykudu_sql.storage.common.types.widening import in_type
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import (
-    DeltaKind,
     Deltas,
     Ordinals,
     Timestamps,

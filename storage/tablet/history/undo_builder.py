@@ -21,9 +21,9 @@ import pyarrow as pa
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.types import DataType
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import (
     DeltaCells,
-    DeltaKind,
     Deltas,
     Ordinals,
     Timestamps,

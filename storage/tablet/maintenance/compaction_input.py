@@ -19,9 +19,9 @@ from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import (
     ColumnPatch,
-    DeltaKind,
     Deltas,
     Timestamps,
     between,

@@ -17,13 +17,8 @@ from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta
-from pykudu_sql.storage.tablet.delta.delta_store import (
-    DeltaKind,
-    Deltas,
-    append_deltas,
-    between,
-    shifted,
-)
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_store import Deltas, append_deltas, between, shifted
 from pykudu_sql.storage.tablet.delta.deltafile import REDO, UNDO
 from pykudu_sql.storage.tablet.history.row_slice import RowSlice, gather, part_of, way_back
 from pykudu_sql.storage.tablet.maintenance.diskrowset_writer import write_base

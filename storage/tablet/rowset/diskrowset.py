@@ -21,7 +21,8 @@ from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Ordinals
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.delta.delta_tracker import DeltaTracker
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
 from pykudu_sql.storage.tablet.delta.delta_view_cache import DeltaViewCache

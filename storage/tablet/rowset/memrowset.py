@@ -33,7 +33,8 @@ from pykudu_sql.storage.common.types.hybrid_time import (
 )
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell, DataType
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Ordinals
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.delta.delta_tracker import visible_undo
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaPart, DeltaView, StorePart
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore

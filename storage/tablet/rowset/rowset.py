@@ -20,7 +20,8 @@ from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Ordinals
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
 from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas
 from pykudu_sql.storage.tablet.delta.row_change import RowChange

@@ -13,7 +13,8 @@ import pyarrow as pa
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Ordinals
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.locator import OwnChanges, changed_keys, rowset_of
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet

@@ -21,7 +21,7 @@ from pykudu_sql.storage.errors import (
     IntegrityError,
     RowNotFoundError,
 )
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.rowset.locator import Located
 from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe, RowSet
 from pykudu_sql.storage.tablet.tablet import Tablet

@@ -19,7 +19,8 @@ from pykudu_sql.storage.tablet.commit_record import (
     RowInsert,
     RowMutation,
 )
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Ordinals
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas

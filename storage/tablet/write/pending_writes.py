@@ -33,7 +33,8 @@ from pykudu_sql.storage.tablet.commit_record import (
     RowInsert,
     TabletWrites,
 )
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Ordinals
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.locator import (
     Located,

@@ -16,8 +16,8 @@ import pyarrow as pa
 from pykudu_sql.storage.common.row_allowance import rows_within
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import (
-    DeltaKind,
     Deltas,
     Ordinals,
     last_of_each,

@@ -11,7 +11,7 @@ from pykudu_sql.storage.commit.commit_edit import commit_edit
 from pykudu_sql.storage.commit.publication import rebased
 from pykudu_sql.storage.errors import IntegrityError, SerializationError
 from pykudu_sql.storage.tablet.commit_record import BatchMutation, RowMutation, TabletWrites
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 
 

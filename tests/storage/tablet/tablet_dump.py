@@ -11,7 +11,8 @@ import pyarrow as pa
 from pykudu_sql.storage.common.types.arrays import array_to_cells
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Deltas
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_store import Deltas
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.tablet import Tablet

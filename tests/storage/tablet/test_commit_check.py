@@ -15,7 +15,7 @@ from pykudu_sql.storage.tablet.commit_record import (
     RowInsert,
     RowMutation,
 )
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 
 TYPES = {0: parse_type("INT"), 1: parse_type("STRING"), 2: parse_type("DATE")}
 

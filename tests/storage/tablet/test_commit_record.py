@@ -19,7 +19,7 @@ from pykudu_sql.storage.tablet.commit_record import (
     decode_commit,
     encode_commit,
 )
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 
 CELLS = st.one_of(
     st.none(),

@@ -3,8 +3,9 @@
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_run import DeltaRun
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaCells, DeltaKind, Deltas
+from pykudu_sql.storage.tablet.delta.delta_store import DeltaCells, Deltas
 
 UPDATE, DELETE, REINSERT = DeltaKind.UPDATE, DeltaKind.DELETE, DeltaKind.REINSERT
 

@@ -6,13 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.tablet.delta.delta_store import (
-    DeltaCells,
-    DeltaKind,
-    Deltas,
-    merge_redo,
-    merge_undo,
-)
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_store import DeltaCells, Deltas, merge_redo, merge_undo
 
 Record = tuple[int, int]  # ordinal and time
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch, apply_patches
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.delta.row_change import RowChange

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.row_change import RowChange
 from pykudu_sql.storage.tablet.delta.row_history import NewestCells, RowHistory
 

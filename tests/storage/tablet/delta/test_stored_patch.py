@@ -8,10 +8,10 @@ from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.container import FileIdentity
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import (
     ColumnPatch,
     DeltaCells,
-    DeltaKind,
     Deltas,
     between,
     winners,

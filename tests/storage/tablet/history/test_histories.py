@@ -16,7 +16,8 @@ from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaCells, DeltaKind, Deltas, select
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_store import DeltaCells, Deltas, select
 from pykudu_sql.storage.tablet.history.history_splice import splice
 from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, HeldColumns, RowSlice
 from pykudu_sql.storage.tablet.history.row_versions import (
