@@ -76,15 +76,21 @@ def _int_cell(value: object, column_type: DataType) -> int:
 def _float_cell(value: object, column_type: DataType) -> float:
     if type(value) is float and column_type.kind is Kind.DOUBLE:
         return value
-    import numpy as np
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
+        import numpy as np
 
-    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal | np.number):
-        raise TypeError(value)
+        if not isinstance(value, np.number):
+            raise TypeError(value)
     number = float(value)
     if math.isinf(number) and isinstance(value, Decimal) and value.is_finite():
         raise ValueOutOfRangeError(f"value {value} is out of range for {column_type}")
-    if column_type.kind is not Kind.FLOAT:
-        return number
+    return number if column_type.kind is not Kind.FLOAT else _single(number, column_type)
+
+
+def _single(number: float, column_type: DataType) -> float:
+    """The nearest number of 32 bits."""
+    import numpy as np
+
     with np.errstate(over="ignore"):
         rounded = float(np.float32(number))
     if math.isinf(rounded) and not math.isinf(number):
