@@ -14,12 +14,12 @@ from pykudu_sql.shell.settings import UsageError
 ENVIRONMENT_PREFIX = "PYKUDU_SQL_"
 _YES = frozenset({"1", "on", "true", "yes"})
 _NO = frozenset({"0", "off", "false", "no", ""})
-# No word of a command line can be this.
+# A command line has no NUL, so that no argument of a user equals this.
 _DESCRIBE = "\0describe"
 
 
-class _Described(Exception):
-    """A parser was asked for itself."""
+class _ParserReturn(Exception):
+    """Carries a parser out of the function that makes it and parses with it."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class ArgumentParser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """See `argparse.ArgumentParser`."""
         if args == [_DESCRIBE]:
-            raise _Described(self)
+            raise _ParserReturn(self)
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
@@ -48,20 +48,20 @@ def parser_of(run: Callable[[Sequence[str]], int]) -> argparse.ArgumentParser:
     """The parser of a command line. `run`: the function that parses and runs it."""
     try:
         run([_DESCRIBE])
-    except _Described as described:
+    except _ParserReturn as described:
         return described.parser
     raise AssertionError("a command line without a parser")
 
 
 def environment_variable(action: argparse.Action) -> str | None:
-    """The environment variable of an option; None for one that asks for something to be done."""
+    """The environment variable of an option; None for one that is an action, as --version is."""
     names = [flag for flag in action.option_strings if flag.startswith("--")]
-    if not names or names[0] in _DEEDS or action.const not in (None, True):
+    if not names or names[0] in _ACTION_FLAGS or action.const not in (None, True):
         return None
     return ENVIRONMENT_PREFIX + names[0][2:].replace("-", "_").upper()
 
 
-_DEEDS = frozenset({"--command", "--file", "--help", "--version"})
+_ACTION_FLAGS = frozenset({"--command", "--file", "--help", "--version"})
 
 
 def environment_arguments(parser: argparse.ArgumentParser, environ: Mapping[str, str]) -> list[str]:

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 from pykudu_sql.shell.arguments import ArgumentParser, environment_arguments
 from pykudu_sql.shell.exit_codes import ExitCode, exit_code
 from pykudu_sql.shell.output.terminal import print_error
-from pykudu_sql.shell.parameters import Value, assignment, value_of
+from pykudu_sql.shell.parameters import Value, parse_assignment, parse_value
 from pykudu_sql.shell.settings import (
     FORMATS,
     Settings,
     UsageError,
-    checked,
     config_path,
-    load,
+    load_settings,
+    replace_setting,
     startup_path,
 )
 from pykudu_sql.shell.subcommands import (
@@ -104,7 +104,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _dispatch(arguments: list[str]) -> int:
     command = subcommand(arguments[0]) if arguments else None
-    return _run(_parsed(arguments)) if command is None else command.run(arguments[1:])
+    return _run(_parse_options(arguments)) if command is None else command.run(arguments[1:])
 
 
 def print_help(arguments: Sequence[str]) -> int:
@@ -121,16 +121,16 @@ def print_help(arguments: Sequence[str]) -> int:
     return ExitCode.OK
 
 
-def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
+def _parse_options(arguments: Sequence[str]) -> argparse.Namespace:
     """The options; leaves with exit code 2 when they are wrong."""
     parser = build_parser()
     all_arguments = [*environment_arguments(parser, os.environ), *arguments]
-    options, beyond = parser.parse_known_args(all_arguments)
-    text = "unrecognized arguments: " + " ".join(beyond)
-    if beyond and beyond[0].startswith("-"):
+    options, extra_arguments = parser.parse_known_args(all_arguments)
+    text = "unrecognized arguments: " + " ".join(extra_arguments)
+    if extra_arguments and extra_arguments[0].startswith("-"):
         parser.error(text)
     check_database_name(options.db)
-    if beyond:
+    if extra_arguments:
         parser.error(f"{text} (statements are given with -c SQL)")
     return options
 
@@ -234,10 +234,10 @@ def _variables(assignments: Sequence[str]) -> dict[str, Value]:
     """Values for `:name` from the command line."""
     variables = {}
     for text in assignments:
-        pair = assignment(text)
+        pair = parse_assignment(text)
         if pair is None:
             raise UsageError(f"--param {text!r}: a name, '=' and a value are expected: a=1")
-        variables[pair[0]] = value_of(pair[1])
+        variables[pair[0]] = parse_value(pair[1])
     return variables
 
 
@@ -245,21 +245,21 @@ def _first_script(options: argparse.Namespace, at_terminal: bool) -> list[tuple[
     """The script that runs before all others; at a terminal the user's own, if there is one."""
     if options.init is not None:
         return _read_steps([Step(options.init, is_file=True)])
-    own = startup_path()
-    if options.no_init or not at_terminal or not own.exists():
+    startup_script = startup_path()
+    if options.no_init or not at_terminal or not startup_script.exists():
         return []
-    return _read_steps([Step(str(own), is_file=True)])
+    return _read_steps([Step(str(startup_script), is_file=True)])
 
 
 def _settings(options: argparse.Namespace, at_terminal: bool) -> Settings:
     settings = Settings(timer=at_terminal)
     if not options.no_init:
-        settings = load(settings, config_path())
+        settings = load_settings(settings, config_path())
     for name in ("format", "null", "guard_formulas", "max_rows", "max_width", "timer"):
         value = getattr(options, name)
         if value is not None:
-            settings = checked(settings, name, value)
-    return checked(settings, "headers", False) if options.no_header else settings
+            settings = replace_setting(settings, name, value)
+    return replace_setting(settings, "headers", False) if options.no_header else settings
 
 
 def _read_steps(steps: Sequence[Step]) -> list[tuple[str, str | None]]:

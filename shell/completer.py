@@ -54,14 +54,14 @@ class ShellCompleter(Completer):
             path = Document(completion.prefix, len(completion.prefix))
             yield from self._paths.get_completions(path, complete_event)
             return
-        offered: dict[str, tuple[str, Suggest]] = {}
+        candidates: dict[str, tuple[str, Suggest]] = {}
         for kind in completion.kinds:
             for name in self._names(kind, completion):
-                offered.setdefault(name.lower(), (name, kind))
-        names = [pair for pair in offered.values() if pair[0] != completion.prefix]
-        by_prefix = [pair for pair in names if _begins(pair[0], completion.prefix)]
-        # Letters from the middle of names are looked for where no name is, or begins, as typed.
-        if not by_prefix and completion.prefix.lower() not in offered:
+                candidates.setdefault(name.lower(), (name, kind))
+        names = [pair for pair in candidates.values() if pair[0] != completion.prefix]
+        by_prefix = [pair for pair in names if _has_prefix(pair[0], completion.prefix)]
+        # Fuzzy matches are suggested only if no name begins with the letters typed.
+        if not by_prefix and completion.prefix.lower() not in candidates:
             by_prefix = sorted(
                 (pair for pair in names if is_fuzzy_match(pair[0], completion.prefix)),
                 key=lambda pair: (pair[1] in _AFTER_COLUMNS, len(pair[0])),
@@ -77,17 +77,17 @@ class ShellCompleter(Completer):
         match kind:
             case Suggest.TABLES:
                 yield from completion.names
-                yield from map(_as_written, self._tables())
+                yield from map(_quote_if_needed, self._tables())
                 yield from self._system_tables()
             case Suggest.SYSTEM_TABLES:
                 yield from (name.partition(".")[2] for name in self._system_tables())
             case Suggest.DATABASES:
-                yield from map(_as_written, self._databases())
+                yield from map(_quote_if_needed, self._databases())
             case Suggest.SAVED:
                 yield from saved_names()
             case Suggest.COLUMNS:
-                yield from map(_as_written, completion.columns)
-                yield from map(_as_written, self._columns(completion.tables))
+                yield from map(_quote_if_needed, completion.columns)
+                yield from map(_quote_if_needed, self._columns(completion.tables))
                 yield from completion.names
             case Suggest.JOINS:
                 yield from self._joins(completion.joined)
@@ -95,7 +95,7 @@ class ShellCompleter(Completer):
                 yield from map(fold, completion.next)
             case Suggest.STATEMENTS:
                 yield from map(fold, offered_statements())
-            case Suggest.SHOWN:
+            case Suggest.LISTINGS:
                 yield from map(fold, offered_listings())
             case Suggest.SETTINGS:
                 yield from SETTINGS
@@ -107,7 +107,7 @@ class ShellCompleter(Completer):
                 if (setting := SETTINGS.get(completion.setting)) is not None:
                     yield from setting.offered
             case Suggest.SNAPSHOTS:
-                yield from map(_as_written, self._snapshots())
+                yield from map(_quote_if_needed, self._snapshots())
             case Suggest.FUNCTIONS:
                 yield from self._functions()
             case Suggest.COMMANDS:
@@ -134,7 +134,7 @@ class ShellCompleter(Completer):
         ]
 
     def _functions(self) -> Sequence[str]:
-        """All that may be called; asked for once, and less than all while that is impossible."""
+        """All functions, read once; those of `FUNCTIONS` while they cannot be read."""
         if not self._cached_functions:
             try:
                 rows = self._session.connection.execute("SHOW FUNCTIONS").fetchall()
@@ -194,11 +194,11 @@ def _is_subsequence(letters: str, text: str) -> bool:
     return all(letter in rest for letter in letters)
 
 
-def _begins(name: str, prefix: str) -> bool:
+def _has_prefix(name: str, prefix: str) -> bool:
     return name.lower().startswith(prefix.lower())
 
 
-def _as_written(name: str) -> str:
+def _quote_if_needed(name: str) -> str:
     """A name the way SQL needs it: quoted unless it is a plain word in lower case."""
     plain = name.isidentifier() and name == name.lower() and name.upper() not in KEYWORDS
     return name if plain else '"' + name.replace('"', '""') + '"'

@@ -1,4 +1,4 @@
-"""The exit codes of `pykudu-sql` and of all its subcommands; docs/shell.md says them to users."""
+"""The exit codes of `pykudu-sql` and of all its subcommands, as docs/shell.md lists them."""
 
 from enum import IntEnum
 from typing import TYPE_CHECKING
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pykudu_sql import Error
 
-# A file or database, a table, a snapshot or a part of a database.
+# SQLSTATEs of what does not exist: a file or database, a table, a snapshot or a part of a database.
 _NOT_THERE = frozenset(("58P01", "42P01", "42704"))
 
 
 class ExitCode(IntEnum):
-    """What a command line came to."""
+    """How a command line ended."""
 
     OK = 0
     FAILED = 1  # a statement, a job or a check; nothing is wrong with the command line

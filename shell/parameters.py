@@ -15,7 +15,7 @@ _ASSIGNMENT = re.compile(r"([^\W\d]\w*)=(.*)", re.DOTALL)
 _WORDS: Mapping[str, Value] = {"null": None, "true": True, "false": False}
 
 
-def value_of(text: str) -> Value:
+def parse_value(text: str) -> Value:
     """The value a text stands for: a number, true, false or null; anything else is a text.
 
     Quotes around it, as in `'1'`, keep it a text.
@@ -29,23 +29,23 @@ def value_of(text: str) -> Value:
     return _WORDS.get(text.lower(), text)
 
 
-def assignment(text: str) -> tuple[str, str] | None:
+def parse_assignment(text: str) -> tuple[str, str] | None:
     """Name and value of `name=value`; None if it is nothing of that form."""
     match = _ASSIGNMENT.fullmatch(text)
     return (match[1], match[2]) if match else None
 
 
-def arguments_of(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+def split_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """Words without a name, in order, and those of the form `name=value`."""
-    pairs = [assignment(word) for word in words]
+    pairs = [parse_assignment(word) for word in words]
     positional = [word for word, pair in zip(words, pairs, strict=True) if pair is None]
     return positional, dict(pair for pair in pairs if pair is not None)
 
 
-def bound(sql: str, values: Sequence[Value], named: Mapping[str, Value]) -> Parameters:
-    """What to pass with a statement: values for its `?`, or those that its `:name` ask for.
+def bind_parameters(sql: str, values: Sequence[Value], named: Mapping[str, Value]) -> Parameters:
+    """The parameters to execute a statement with: all values for `?`, or those of its `:name`.
 
-    None if it has no parameters: then the values are not for it.
+    None if the statement has no placeholder.
     """
     marks = [token.text for token in tokenize(sql) if token.kind is Kind.PARAMETER]
     if not marks:

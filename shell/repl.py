@@ -30,7 +30,7 @@ from pykudu_sql.shell.editing.destructive_statement import destructive_statement
 from pykudu_sql.shell.editing.highlighter import STYLE, SqlLexer
 from pykudu_sql.shell.editing.history import open_history
 from pykudu_sql.shell.editing.interruptible import run_interruptibly
-from pykudu_sql.shell.editing.script import CommandPart, is_command, parts
+from pykudu_sql.shell.editing.script import CommandPart, is_command, split_script
 from pykudu_sql.shell.output.display import escape, width
 from pykudu_sql.shell.output.printer import PROMPT_LINES
 from pykudu_sql.shell.output.terminal import print_error
@@ -48,7 +48,7 @@ class Repl:
         """A shell over a session; `version` is for the welcome."""
         self._session = session
         self._version = version
-        self._moment: int | None = None
+        self._read_timestamp: int | None = None
         keeps_history = session.settings.history and not session.safe
         history = open_history(history_path()) if keeps_history else InMemoryHistory()
         colours = ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else None
@@ -78,7 +78,7 @@ class Repl:
         self._prompt.default_buffer.on_text_changed += show_signature
         self._prompt.default_buffer.on_cursor_position_changed += show_signature
         session.is_interactive = True
-        session.typed = lambda: list(reversed(list(history.load_history_strings())))
+        session.read_history = lambda: list(reversed(list(history.load_history_strings())))
 
     def run(self, first: Sequence[tuple[str, str | None]] = ()) -> int:
         """Run until the user leaves; returns the exit code, which is 0.
@@ -96,7 +96,7 @@ class Repl:
             return 0
         while True:
             try:
-                self._moment = self._session.moment()
+                self._read_timestamp = self._session.read_timestamp()
                 default, self._session.prefill = self._session.prefill, ""
                 self._prompt.bottom_toolbar = None
                 text = self._prompt.prompt(default=default)
@@ -130,11 +130,11 @@ class Repl:
                 print_error("Cancelled.")
 
     def _is_confirmed(self, text: str) -> bool:
-        """Ask about each statement that takes much away, before the first one runs."""
+        """Ask about each destructive statement, before the first statement runs."""
         connection = self._session.connection
         if not self._session.settings.guard or self._session.read_only:
             return True
-        for part in parts(text, pykudu_sql.is_complete):
+        for part in split_script(text, pykudu_sql.is_complete):
             if isinstance(part, CommandPart):
                 continue
             for statement in pykudu_sql.split_statements(part.text):
@@ -164,8 +164,8 @@ class Repl:
         connection = self._session.connection
         name = "memory" if connection.path == ":memory:" else PurePath(connection.path).name
         moment = ""
-        if self._moment is not None:
-            moment = f"[as of {wall_time(self._moment).isoformat(' ', 'seconds')}]"
+        if self._read_timestamp is not None:
+            moment = f"[as of {wall_time(self._read_timestamp).isoformat(' ', 'seconds')}]"
         return f"{escape(name)}{moment}{'*' if connection.in_transaction else ''}> "
 
     def _style(self) -> str:

@@ -14,7 +14,7 @@ class ScriptPosition:
     """Where a statement stands, for messages.
 
     Attributes:
-        source: a file's name, or None when the user has the statement before their eyes.
+        source: a file's name, or None for a statement that was typed or given with -c.
         line: its line there, from 1.
     """
 

@@ -1,7 +1,7 @@
 """One session of the shell: a connection, the settings, and where results and errors go.
 
-Both doors lead here: the interactive shell hands over what was typed, the command line whole
-scripts. Errors are printed as `file:line: ERROR sqlstate: message`, once, and counted.
+The interactive shell runs through it what was typed, the command line whole scripts. Errors are
+printed as `file:line: ERROR sqlstate: message`, once, and counted.
 """
 
 import os
@@ -16,19 +16,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pykudu_sql
-from pykudu_sql.shell.editing.explain_json import as_json
-from pykudu_sql.shell.editing.script import CommandPart, parts
+from pykudu_sql.shell.editing.explain_json import explain_as_json
+from pykudu_sql.shell.editing.script import CommandPart, split_script
 from pykudu_sql.shell.output.pager import pager_command
 from pykudu_sql.shell.output.printer import (
     LastResult,
-    Printed,
+    PrintedResult,
     format_last,
     print_plan,
     print_result,
     reprint,
 )
 from pykudu_sql.shell.output.terminal import Output, print_error
-from pykudu_sql.shell.parameters import Parameters, Value, bound
+from pykudu_sql.shell.parameters import Parameters, Value, bind_parameters
 from pykudu_sql.shell.scripts import ScriptPosition, print_statement_error, read_script
 from pykudu_sql.shell.settings import Settings, UnknownCommandError, UsageError
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from pykudu_sql.setting_types import EngineName
 
 _MAX_READ_DEPTH = 16
-# The choices of the setting `pager` that are about texts to be read, and about all results.
+# The values of the setting `pager` with which texts go through the pager, and results do.
 PAGERS_OF_TEXT = ("on", "auto")
 PAGERS_OF_RESULTS = ("on",)
-# What a file that is no script runs into. Its words are not printed then: whoever may name a file
-# here is not always who may see it.
+# Errors of a file that is no script. Their messages quote the file, so they are not printed: a user
+# who may name a file here may lack the right to read it.
 _NO_SQL = (pykudu_sql.UnknownStatementError, UnknownCommandError)
 
 CommandRunner = Callable[["ShellSession", str], None]
@@ -56,7 +56,7 @@ class Cancelled(Exception):
 
 
 class ShellSession:
-    """A connection and how its results are shown.
+    """A connection and how its results are printed.
 
     Attributes:
         connection: the open database.
@@ -69,9 +69,9 @@ class ShellSession:
         last_statement: the statement that ran last, without its semicolon.
         keep_going: whether a script runs on after a failed statement.
         variables: values for `:name` in statements.
-        is_once: the output goes back to where it was behind the next result.
-        prefill: what the next line at the prompt begins with.
-        typed: gives what was typed, the oldest first.
+        is_once: whether the output is restored after the next result.
+        prefill: text that the next line at the prompt begins with.
+        read_history: returns the lines typed, the oldest first.
     """
 
     def __init__(
@@ -106,8 +106,8 @@ class ShellSession:
         self.last_statement: str | None = None
         self.prefill = ""
         self.is_once = False
-        self.typed: Callable[[], Sequence[str]] = tuple
-        self._printed: Printed | None = None
+        self.read_history: Callable[[], Sequence[str]] = tuple
+        self._printed: PrintedResult | None = None
         self._values: tuple[Value, ...] = ()
         self.variables: dict[str, Value] = {}
         self.keep_going = keep_going
@@ -140,7 +140,7 @@ class ShellSession:
         self._leave()
         self.connection = opened
 
-    def moment(self) -> int | None:
+    def read_timestamp(self) -> int | None:
         """The hybrid timestamp at which all tables are read; None for now."""
         try:
             row = self.connection.execute("SHOW SETTINGS LIKE 'as_of'").fetchone()
@@ -187,7 +187,7 @@ class ShellSession:
         self.connection.interrupt()
 
     def show_progress(self) -> None:
-        """Say how far a statement is that takes long. Called from another thread."""
+        """Show the progress of a statement that takes long. Called from another thread."""
         if self.settings.progress:
             self.output.status.show(self._progress_line)
 
@@ -200,7 +200,7 @@ class ShellSession:
     def paged(self, pagers: Sequence[str] = PAGERS_OF_TEXT) -> Iterator[None]:
         """A block whose text goes through the pager if it does not fit the screen.
 
-        `pagers`: the choices of the setting `pager` for which it does.
+        `pagers`: the values of the setting `pager` with which it does.
         """
         command = None
         if self.is_interactive and self.settings.pager in pagers:
@@ -224,7 +224,7 @@ class ShellSession:
         self.output.flush()
 
     def _run_parts(self, text: str, source: str | None) -> None:
-        for part in parts(text, pykudu_sql.is_complete):
+        for part in split_script(text, pykudu_sql.is_complete):
             if isinstance(part, CommandPart):
                 self._attempt(
                     partial(self._run_command, self, part.text), ScriptPosition(source, part.line)
@@ -236,7 +236,7 @@ class ShellSession:
                 self._attempt(partial(self.run_statement, statement.text), place)
 
     def _attempt(self, action: Callable[[], None], place: ScriptPosition) -> None:
-        """Do one thing of a script; print the error if it fails."""
+        """Run a command or a statement of a script; print the error if it fails."""
         self.checkpoint()
         try:
             action()
@@ -268,35 +268,35 @@ class ShellSession:
         started, paged = time.perf_counter(), self.output.seconds_paged
         self.output.status.begin()
         try:
-            summary = self._printed_result(sql, values)
+            summary = self._execute_and_print(sql, values)
         finally:
             self.output.status.end()
         if self.settings.timer:
             paged = self.output.seconds_paged - paged
-            elapsed = duration(time.perf_counter() - started - paged)
+            elapsed = format_duration(time.perf_counter() - started - paged)
             summary = f"{summary.removesuffix('.')} in {elapsed}"
         self._summarise(summary)
         if self.is_once:
             self.is_once = False
             self.output.restore()
 
-    def _printed_result(self, sql: str, values: Sequence[Value] | None) -> str:
+    def _execute_and_print(self, sql: str, values: Sequence[Value] | None) -> str:
         """Run a statement, print its rows and return its summary."""
         if values is None and (plan := self._print_plan(sql)) is not None:
-            return self._remembered(plan)
+            return self._retain(plan)
         with closing(self.connection.execute(sql, self._parameters(sql, values))) as cursor:
             if cursor.description is None:
                 return cursor.message or _affected(cursor.rowcount)
             self._printed = printed = None
             with self.paged(PAGERS_OF_RESULTS):
                 printed = print_result(cursor, self.output, self.settings, self.checkpoint)
-        return self._remembered(printed)
+        return self._retain(printed)
 
-    def _print_plan(self, sql: str) -> Printed | None:
+    def _print_plan(self, sql: str) -> PrintedResult | None:
         """Draw the plan of a query that EXPLAIN is about; None if there is nothing to draw."""
         if self.settings.format != "table" or not self.output.is_terminal:
             return None
-        explain_sql = as_json(sql)
+        explain_sql = explain_as_json(sql)
         if explain_sql is None:
             return None
         try:
@@ -309,8 +309,11 @@ class ShellSession:
         with self.paged(PAGERS_OF_RESULTS):
             return print_plan(document, self.output)
 
-    def _remembered(self, printed: Printed | None) -> str:
-        """Keep what was printed; its summary. None: the user left the pager before the end."""
+    def _retain(self, printed: PrintedResult | None) -> str:
+        """Retain a printed result for `.last` and return its summary.
+
+        `printed`: None if the user closed the pager before the end.
+        """
         if printed is None:
             return "stopped"
         self._printed = printed
@@ -319,7 +322,9 @@ class ShellSession:
         return printed.summary
 
     def _parameters(self, sql: str, values: Sequence[Value] | None) -> Parameters:
-        return bound(sql, self._values, self.variables) if values is None else tuple(values)
+        return (
+            bind_parameters(sql, self._values, self.variables) if values is None else tuple(values)
+        )
 
     def show_last(self) -> None:
         """Print the last result again in full. Raises UsageError: there is none, or it is gone."""
@@ -377,8 +382,8 @@ class ShellSession:
             self._depth -= 1
 
 
-def duration(seconds: float) -> str:
-    """A time as people say it: `0.4 ms`, `12 ms`, `1.23 s`, `2 min 5 s`."""
+def format_duration(seconds: float) -> str:
+    """A duration as text: `0.4 ms`, `12 ms`, `1.23 s`, `2 min 5 s`."""
     if seconds < 0.001:
         return f"{seconds * 1000:.1f} ms"
     if seconds < 1:

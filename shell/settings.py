@@ -30,12 +30,12 @@ FORMATS = (
     "insert",
 )  # fmt: skip
 
-# Whether all results go through the pager, what is asked for to be read, or nothing.
+# on: all results go through the pager; auto: texts such as those of .help do; off: nothing does.
 PAGERS = ("on", "auto", "off")
 
 
 class UsageError(Exception):
-    """The shell does not have what was named; the message says what it has."""
+    """A command line, command or setting is wrong; the message says what would be right."""
 
 
 class UnknownCommandError(UsageError):
@@ -54,7 +54,7 @@ class Settings:
         max_width: columns of a table; 0 for the terminal's width.
         separators: whether numbers of a table have `,` between their thousands.
         history: whether lines typed are kept for the next session.
-        guard: whether a prompt asks before statements that take much away.
+        guard: whether a prompt asks before statements that remove or change many rows.
         echo: whether each statement is printed before it runs.
         insert_table: the table of INSERT statements, as it stands in SQL.
         progress: whether a line says how far a statement is that takes longer than a second.
@@ -100,14 +100,14 @@ _TYPES: Mapping[str, type] = {
 }
 
 
-def checked(settings: Settings, name: str, value: object) -> Settings:
+def replace_setting(settings: Settings, name: str, value: object) -> Settings:
     """Settings with one changed.
 
     Raises UsageError: no such setting, or a value of another type or range.
     """
     names = [field.name for field in fields(Settings)]
     if name not in names:
-        raise UsageError(f"unknown setting {name!r}{near(name, names)}")
+        raise UsageError(f"unknown setting {name!r}{suggest_name(name, names)}")
     expected = _TYPES[name]
     # bool is a subclass of int, so `max_rows = true` needs the exact type.
     if type(value) is not expected:
@@ -122,7 +122,7 @@ def checked(settings: Settings, name: str, value: object) -> Settings:
     return replace(settings, **change)
 
 
-def near(name: str, candidates: Iterable[str]) -> str:
+def suggest_name(name: str, candidates: Iterable[str]) -> str:
     """`; did you mean 'x'?` when a known name is close, else nothing."""
     import difflib
 
@@ -130,7 +130,7 @@ def near(name: str, candidates: Iterable[str]) -> str:
     return f"; did you mean '{matches[0]}'?" if matches else ""
 
 
-def load(settings: Settings, path: Path) -> Settings:
+def load_settings(settings: Settings, path: Path) -> Settings:
     """Settings overridden by a file; unchanged if there is none.
 
     Raises UsageError: the file is not TOML or holds something unknown; the message names the file.
@@ -145,7 +145,7 @@ def load(settings: Settings, path: Path) -> Settings:
 
     try:
         for name, value in tomllib.loads(text).items():
-            settings = checked(settings, name, value)
+            settings = replace_setting(settings, name, value)
     except (tomllib.TOMLDecodeError, UsageError) as error:
         raise UsageError(f"{path}: {error}") from error
     return settings

@@ -1,4 +1,4 @@
-"""What `pykudu-sql` does besides opening a database: one entry a subcommand.
+"""The subcommands of `pykudu-sql`, one entry each.
 
 The first word of a command line is one of these or a database. A word that is neither is a mistake
 and makes no database: a new one is named by a path with a separator or an extension.
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
-from pykudu_sql.shell.settings import UsageError, near
+from pykudu_sql.shell.settings import UsageError, suggest_name
 
 MEMORY = ":memory:"
 
@@ -66,7 +66,9 @@ SUBCOMMANDS = (
 def unknown_command(name: str) -> UsageError:
     """The error for a name that no subcommand has."""
     names = [command.name for command in SUBCOMMANDS]
-    return UsageError(f"'{name}' is no command{near(name, names)}\ncommands: {', '.join(names)}")
+    return UsageError(
+        f"'{name}' is no command{suggest_name(name, names)}\ncommands: {', '.join(names)}"
+    )
 
 
 def subcommand(word: str) -> Subcommand | None:
@@ -101,7 +103,7 @@ def check_database_name(name: str) -> None:
         return
     names = [command.name for command in SUBCOMMANDS]
     raise UsageError(
-        f"'{name}' is neither a command nor a database{near(name, names)}\n"
+        f"'{name}' is neither a command nor a database{suggest_name(name, names)}\n"
         f"commands: {', '.join(names)}\n"
         f"A new database is named by a path with a separator or an extension: ./{name}, {name}.db"
     )

@@ -1,4 +1,4 @@
-"""What the command lines of the package take, for shells and for `man`.
+"""Options and arguments of all command lines, as completion scripts and as a manual page.
 
-Read off the parsers themselves (`command_line`); the rest is pure functions of that.
+They are read from the parsers themselves (`command_line`); the rest is pure functions of that.
 """

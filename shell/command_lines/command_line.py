@@ -1,4 +1,4 @@
-"""The command lines that there are, read off their parsers."""
+"""The command lines with their options and arguments, read from their parsers."""
 
 import argparse
 from dataclasses import dataclass
@@ -49,14 +49,14 @@ class CommandLine:
 
 def command_lines() -> list[CommandLine]:
     """The shell's own and those of all subcommands."""
-    lines = [_described("", "the shell, and scripts of SQL", "[DB]", build_parser())]
+    lines = [_build_command_line("", "the shell, and scripts of SQL", "[DB]", build_parser())]
     for command in SUBCOMMANDS:
         parser = None if command.name in _WITHOUT_PARSER else parser_of(command.run)
-        lines.append(_described(command.name, command.summary, command.arguments, parser))
+        lines.append(_build_command_line(command.name, command.summary, command.arguments, parser))
     return lines
 
 
-def _described(
+def _build_command_line(
     name: str, summary: str, arguments: str, parser: argparse.ArgumentParser | None
 ) -> CommandLine:
     actions = [] if parser is None else parser._actions

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.commands.command import quoted
+from pykudu_sql.shell.commands.command import quote_identifier
 from pykudu_sql.shell.editing.tokens import tokenize
-from pykudu_sql.shell.settings import UsageError, near
+from pykudu_sql.shell.settings import UsageError, suggest_name
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
@@ -17,9 +17,9 @@ DEFAULT_DATABASE = "default"
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A table or a view. `listed`: its name in `sys`; `name`: without its database."""
+    """A table or a view. `catalog_name`: its name in `sys`; `name`: without its database."""
 
-    listed: str
+    catalog_name: str
     database: str
     name: str
     is_view: bool
@@ -27,10 +27,10 @@ class Relation:
     @property
     def sql(self) -> str:
         """Its name in SQL, whatever database is in use."""
-        return f"{quoted(self.database)}.{quoted(self.name)}"
+        return f"{quote_identifier(self.database)}.{quote_identifier(self.name)}"
 
 
-def relations(session: "ShellSession") -> list[Relation]:
+def list_relations(session: "ShellSession") -> list[Relation]:
     """All tables and views, by name."""
     rows = session.connection.execute(
         "SELECT name, database_name, kind FROM sys.tables ORDER BY name"
@@ -46,48 +46,53 @@ def relations(session: "ShellSession") -> list[Relation]:
     ]
 
 
-def matching(session: "ShellSession", arguments: Sequence[str]) -> list[Relation]:
-    """Those whose name fits a pattern; all without one.
+def find_relations(session: "ShellSession", arguments: Sequence[str]) -> list[Relation]:
+    """The tables and views whose names match a pattern; all of them without a pattern.
 
-    Raises UsageError: none does.
+    Raises UsageError: no name matches.
     """
-    all_relations = relations(session)
+    all_relations = list_relations(session)
     if not arguments:
         return all_relations
-    matched = [r for r in all_relations if fnmatch.fnmatchcase(r.listed, arguments[0].lower())]
+    matched = [
+        r for r in all_relations if fnmatch.fnmatchcase(r.catalog_name, arguments[0].lower())
+    ]
     if not matched:
-        names = [relation.listed for relation in all_relations]
-        raise UsageError(f"no table matches {arguments[0]!r}{near(arguments[0], names)}")
+        names = [relation.catalog_name for relation in all_relations]
+        raise UsageError(f"no table matches {arguments[0]!r}{suggest_name(arguments[0], names)}")
     return matched
 
 
-def relation(session: "ShellSession", name: str) -> Relation | None:
-    """The one a name means in the database in use; None if there is none, as for `sys.tables`."""
+def find_relation(session: "ShellSession", name: str) -> Relation | None:
+    """The table or view of a name, as the database in use resolves it.
+
+    None if there is none, also for tables of `sys`.
+    """
     row = session.connection.execute("SELECT current_database()").fetchone()
     in_use = DEFAULT_DATABASE if row is None else row[0]
     candidates = [(in_use, name), (in_use, name.lower())]
     database, dot, rest = name.partition(".")
     if dot:
         candidates.append((database.lower(), rest.lower()))
-    all_relations = {(r.database, r.name): r for r in relations(session)}
+    all_relations = {(r.database, r.name): r for r in list_relations(session)}
     return next((all_relations[key] for key in candidates if key in all_relations), None)
 
 
-def definition(session: "ShellSession", item: Relation) -> str:
-    """The statement that makes it."""
+def creating_statement(session: "ShellSession", item: Relation) -> str:
+    """The CREATE statement of a table or view."""
     kind = "VIEW" if item.is_view else "TABLE"
     row = session.connection.execute(f"SHOW CREATE {kind} {item.sql}").fetchone()
     return "" if row is None else str(row[0])
 
 
-def indexes(session: "ShellSession", table: Relation) -> list[tuple[str, str]]:
+def skip_indexes(session: "ShellSession", table: Relation) -> list[tuple[str, str]]:
     """(name, column) of the skip indexes of a table."""
     rows = session.connection.execute(f"SHOW INDEXES {table.sql}").fetchall()
     return [(row[0], row[1]) for row in rows]
 
 
-def views_in_order(views: Sequence[tuple[Relation, str]]) -> list[tuple[Relation, str]]:
-    """Views with their definitions, those that others name before these."""
+def sort_views(views: Sequence[tuple[Relation, str]]) -> list[tuple[Relation, str]]:
+    """Views with their definitions, each behind the views that its query names."""
     ordered: list[tuple[Relation, str]] = []
     words = {view: {token.name for token in tokenize(text)} for view, text in views}
     waiting = list(views)

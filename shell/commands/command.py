@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.settings import UsageError
+from pykudu_sql.shell.settings import UsageError, replace_setting
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
@@ -15,7 +15,7 @@ Action = Callable[["ShellSession", Sequence[str]], None]
 
 
 class ExternalAccess(StrEnum):
-    """What a command reaches besides the database, as the refusal of safe mode says it."""
+    """What a command accesses besides the database, in the words of safe mode's error."""
 
     NOTHING = "nothing"
     FILE = "takes a file"
@@ -33,8 +33,8 @@ class Command:
         summary: what it does.
         action: does it.
         access: the kind of thing outside of the database that it may read, write or start.
-        paged: what it shows is text to be read, which may go through a pager.
-        raw: the action gets the rest of the line as one argument, quotes and all.
+        paged: whether its output is a text that may go through a pager.
+        raw: whether the action gets the rest of the line as one argument, quotes included.
     """
 
     names: tuple[str, ...]
@@ -78,12 +78,12 @@ def command(
     return register
 
 
-def quoted(name: str) -> str:
+def quote_identifier(name: str) -> str:
     """A name as an identifier of SQL, whatever it contains."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def words_of(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The words of a command line, quotes taken off. Raises UsageError: a quote is open."""
     try:
         return shlex.split(text.rstrip(";"))
@@ -91,15 +91,28 @@ def words_of(text: str) -> list[str]:
         raise UsageError(f"{text}: {error}") from error
 
 
-def switch(text: str, usage: str) -> bool:
-    """What `on` or `off` says. Raises UsageError: it is neither."""
+def parse_switch(text: str, usage: str) -> bool:
+    """True for `on`, false for `off`. Raises UsageError: it is neither."""
     if text.lower() not in ("on", "off"):
         raise UsageError(f"usage: {usage}")
     return text.lower() == "on"
 
 
-def number(text: str) -> int:
-    """A whole number. Raises UsageError: it is none."""
+def set_switch(
+    session: "ShellSession", name: str, arguments: Sequence[str], command: Command
+) -> None:
+    """Set a setting of the shell to `on` or `off`; without an argument, to what it is not.
+
+    Raises UsageError: the argument is neither.
+    """
+    enabled = not getattr(session.settings, name)
+    if arguments:
+        enabled = parse_switch(arguments[0], command.usage)
+    session.settings = replace_setting(session.settings, name, enabled)
+
+
+def parse_number(text: str) -> int:
+    """A text as a whole number. Raises UsageError: it is none."""
     try:
         return int(text)
     except ValueError:

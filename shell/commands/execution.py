@@ -4,11 +4,11 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.commands.command import command, number, switch
+from pykudu_sql.shell.commands.command import command, parse_number, parse_switch, set_switch
 from pykudu_sql.shell.commands.repetition import last_statement
 from pykudu_sql.shell.output.values import to_text
-from pykudu_sql.shell.parameters import value_of
-from pykudu_sql.shell.settings import UsageError, checked
+from pykudu_sql.shell.parameters import parse_value
+from pykudu_sql.shell.settings import UsageError
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
@@ -25,7 +25,7 @@ _POLL_SECONDS = 0.05
 def watch(session: "ShellSession", arguments: Sequence[str]) -> None:
     sql = last_statement(session)
     seconds = _seconds(arguments[0]) if arguments else 2.0
-    times = number(arguments[1]) if len(arguments) > 1 else 0
+    times = parse_number(arguments[1]) if len(arguments) > 1 else 0
     run = 0
     while True:
         session.output.clear()
@@ -35,9 +35,9 @@ def watch(session: "ShellSession", arguments: Sequence[str]) -> None:
         if run == times:
             return
         until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0:
+        while (remaining := until - time.monotonic()) > 0:
             session.checkpoint()
-            time.sleep(min(_POLL_SECONDS, left))
+            time.sleep(min(_POLL_SECONDS, remaining))
         session.checkpoint()
 
 
@@ -59,18 +59,17 @@ def param(session: "ShellSession", arguments: Sequence[str]) -> None:
             name = name.lstrip(":")
             if not name.isidentifier():
                 raise UsageError(f"{name!r} is no name of a parameter")
-            session.variables[name] = value_of(text)
+            session.variables[name] = parse_value(text)
 
 
 @command(".bail", arguments="on|off", summary="stop a script at its first error")
 def bail(session: "ShellSession", arguments: Sequence[str]) -> None:
-    session.keep_going = not switch(arguments[0], bail.usage)
+    session.keep_going = not parse_switch(arguments[0], bail.usage)
 
 
 @command(".echo", arguments="[on|off]", summary="print each statement before it runs")
 def echo(session: "ShellSession", arguments: Sequence[str]) -> None:
-    enabled = switch(arguments[0], echo.usage) if arguments else not session.settings.echo
-    session.settings = checked(session.settings, "echo", enabled)
+    set_switch(session, "echo", arguments, echo)
 
 
 def _seconds(text: str) -> float:

@@ -5,8 +5,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pykudu_sql.shell.commands.catalog import matching
-from pykudu_sql.shell.commands.command import ExternalAccess, Quit, command, quoted, words_of
+from pykudu_sql.shell.commands.catalog import find_relations
+from pykudu_sql.shell.commands.command import (
+    ExternalAccess,
+    Quit,
+    command,
+    quote_identifier,
+    split_words,
+)
 from pykudu_sql.shell.commands.introspection import schema
 from pykudu_sql.shell.output.sql_literals import inserts
 from pykudu_sql.shell.settings import UsageError
@@ -56,7 +62,7 @@ def _redirect(session: "ShellSession", target: str) -> None:
     if target.startswith("|"):
         session.output.pipe(target[1:].strip())
         return
-    words = words_of(target)
+    words = split_words(target)
     if len(words) != 1:
         raise UsageError(f"usage: {output.usage}")
     session.redirect(Path(words[0]).expanduser())
@@ -85,11 +91,11 @@ def shell(session: "ShellSession", arguments: Sequence[str]) -> None:
 )
 def dump(session: "ShellSession", arguments: Sequence[str]) -> None:
     schema.action(session, arguments)
-    for table in matching(session, arguments):
+    for table in find_relations(session, arguments):
         if table.is_view:
             continue
         with session.connection.execute(f"SELECT * FROM {table.sql}") as cursor:
-            names = [quoted(column[0]) for column in cursor.description or ()]
+            names = [quote_identifier(column[0]) for column in cursor.description or ()]
 
             def batches(cursor: "Cursor" = cursor) -> Iterator[Sequence[Sequence[Any]]]:
                 while batch := cursor.fetchmany(_BATCH_ROWS):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.commands.command import ExternalAccess, command, quoted
+from pykudu_sql.shell.commands.command import ExternalAccess, command, quote_identifier
 from pykudu_sql.shell.output.terminal import print_error
 from pykudu_sql.shell.settings import UsageError
 
@@ -22,16 +22,16 @@ _IMPORT = "usage: .import FILE TABLE [--create] [--key A,B] [--null WORD]"
 )
 def import_command(session: "ShellSession", arguments: Sequence[str]) -> None:
     words, key, null, creates = list[str](), None, None, False
-    arguments_left = iter(arguments)
-    for word in arguments_left:
+    remaining_arguments = iter(arguments)
+    for word in remaining_arguments:
         if word == "--create":
             creates = True
         elif word == "--key":
-            key = next(arguments_left, "")
+            key = next(remaining_arguments, "")
         elif word.startswith("--key="):
             key = word.removeprefix("--key=")
         elif word == "--null":
-            null = next(arguments_left, None)
+            null = next(remaining_arguments, None)
             if null is None:
                 raise UsageError(_IMPORT)
         elif word.startswith("--null="):
@@ -82,7 +82,7 @@ def export(session: "ShellSession", arguments: Sequence[str]) -> None:
 
 
 def _table(name: str) -> str:
-    return ".".join(map(quoted, name.split(".")))
+    return ".".join(map(quote_identifier, name.split(".")))
 
 
 def _text(text: str) -> str:

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 from pykudu_sql.shell.commands.catalog import (
     DEFAULT_DATABASE,
-    definition,
-    indexes,
-    matching,
-    relation,
-    relations,
-    views_in_order,
+    creating_statement,
+    find_relation,
+    find_relations,
+    list_relations,
+    skip_indexes,
+    sort_views,
 )
-from pykudu_sql.shell.commands.command import command, quoted
+from pykudu_sql.shell.commands.command import command, quote_identifier
 from pykudu_sql.shell.commands.listing import show_rows
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ FROM sys.tables WHERE name IN ({}) ORDER BY name
     summary="list tables and views, such as 'm*'; at a terminal with rows and sizes",
 )
 def tables(session: "ShellSession", arguments: Sequence[str]) -> None:
-    names = [matched.listed for matched in matching(session, arguments)]
+    names = [matched.catalog_name for matched in find_relations(session, arguments)]
     if names and session.output.is_terminal and session.settings.format == "table":
         session.run_statement(_TABLES.format(", ".join("?" * len(names))), names)
         return
@@ -70,32 +70,34 @@ def tables(session: "ShellSession", arguments: Sequence[str]) -> None:
     paged=True,
 )
 def schema(session: "ShellSession", arguments: Sequence[str]) -> None:
-    matched = matching(session, arguments)
+    matched = find_relations(session, arguments)
     in_use = DEFAULT_DATABASE
 
     def write(database: str, statement: str) -> None:
         nonlocal in_use
         if database != in_use:
-            session.output.write(f"USE {quoted(database)};\n")
+            session.output.write(f"USE {quote_identifier(database)};\n")
             in_use = database
         session.output.write(f"{statement};\n")
 
     if not arguments:
         for database, *_ in session.connection.execute("SHOW DATABASES").fetchall():
             if database != DEFAULT_DATABASE:
-                row = session.connection.execute(f"SHOW CREATE DATABASE {quoted(database)}")
+                row = session.connection.execute(
+                    f"SHOW CREATE DATABASE {quote_identifier(database)}"
+                )
                 session.output.write(f"{(row.fetchone() or ('',))[0]};\n")
     for table in matched:
         if not table.is_view:
-            write(table.database, definition(session, table))
-            for index, column in indexes(session, table):
-                on = f"{table.sql} ({quoted(column)})"
-                write(table.database, f"CREATE INDEX {quoted(index)} ON {on}")
-    views = [(view, definition(session, view)) for view in matched if view.is_view]
-    for view, text in views_in_order(views):
+            write(table.database, creating_statement(session, table))
+            for index, column in skip_indexes(session, table):
+                on = f"{table.sql} ({quote_identifier(column)})"
+                write(table.database, f"CREATE INDEX {quote_identifier(index)} ON {on}")
+    views = [(view, creating_statement(session, view)) for view in matched if view.is_view]
+    for view, text in sort_views(views):
         write(view.database, text)
     if in_use != DEFAULT_DATABASE:
-        session.output.write(f"USE {quoted(DEFAULT_DATABASE)};\n")
+        session.output.write(f"USE {quote_identifier(DEFAULT_DATABASE)};\n")
 
 
 @command(
@@ -108,22 +110,24 @@ def describe(session: "ShellSession", arguments: Sequence[str]) -> None:
     if not arguments:
         tables.action(session, ())
         return
-    matched = relation(session, arguments[0])
+    matched = find_relation(session, arguments[0])
     if matched is None:
         # A table of `sys`, or an error that names what there is.
-        session.run_statement(f"DESCRIBE {'.'.join(map(quoted, arguments[0].split('.', 1)))}")
+        session.run_statement(
+            f"DESCRIBE {'.'.join(map(quote_identifier, arguments[0].split('.', 1)))}"
+        )
         return
-    session.run_statement(_COLUMNS, [matched.listed])
+    session.run_statement(_COLUMNS, [matched.catalog_name])
     if session.settings.format != "table":
         return
-    _, _, behind = definition(session, matched).partition("\n)\n")
+    _, _, behind = creating_statement(session, matched).partition("\n)\n")
     if matched.is_view:
-        behind = definition(session, matched)
+        behind = creating_statement(session, matched)
     for line in behind.splitlines():
         if line != "STORED AS KUDU":
             session.output.write(f"{line}\n")
     if not matched.is_view:
-        for index, column in indexes(session, matched):
+        for index, column in skip_indexes(session, matched):
             session.output.write(f"INDEX {index} ({column})\n")
 
 
@@ -134,11 +138,11 @@ def describe(session: "ShellSession", arguments: Sequence[str]) -> None:
     summary="show a table's columns with encodings, compression and sizes",
 )
 def columns(session: "ShellSession", arguments: Sequence[str]) -> None:
-    matched = relation(session, arguments[0])
+    matched = find_relation(session, arguments[0])
     if matched is None:
         describe.action(session, arguments)
     else:
-        session.run_statement(_STORED_COLUMNS, [matched.listed, matched.listed])
+        session.run_statement(_STORED_COLUMNS, [matched.catalog_name, matched.catalog_name])
 
 
 @command(".databases", "\\l", summary="list the databases, that is, schemas, of this database")
@@ -148,12 +152,12 @@ def databases(session: "ShellSession", arguments: Sequence[str]) -> None:
 
 @command(".indexes", "\\di", arguments="[PATTERN]", summary="list indexes, of tables such as 'm*'")
 def list_indexes(session: "ShellSession", arguments: Sequence[str]) -> None:
-    matched = matching(session, arguments) if arguments else relations(session)
+    matched = find_relations(session, arguments) if arguments else list_relations(session)
     rows = [
-        (table.listed, index, column)
+        (table.catalog_name, index, column)
         for table in matched
         if not table.is_view
-        for index, column in indexes(session, table)
+        for index, column in skip_indexes(session, table)
     ]
     show_rows(session, ("table", "index", "column"), rows)
 

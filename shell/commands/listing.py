@@ -1,9 +1,9 @@
-"""Rows that a command found, shown as a result like any other: in the format of the session."""
+"""Rows of a command, printed as the result of a query: in the format of the session."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.commands.command import quoted
+from pykudu_sql.shell.commands.command import quote_identifier
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
@@ -17,7 +17,7 @@ def show_rows(
 ) -> None:
     """Print rows; a column is of the type of its first value, a text where it has none."""
     if not rows:
-        columns = ", ".join(f"CAST(NULL AS STRING) AS {quoted(name)}" for name in names)
+        columns = ", ".join(f"CAST(NULL AS STRING) AS {quote_identifier(name)}" for name in names)
         session.run_statement(f"SELECT {columns} WHERE false")
         return
     types = [
@@ -25,11 +25,11 @@ def show_rows(
         for i in range(len(names))
     ]
     columns = ", ".join(
-        f"CAST({quoted(name)} AS {sql_type}) AS {quoted(name)}"
+        f"CAST({quote_identifier(name)} AS {sql_type}) AS {quote_identifier(name)}"
         for name, sql_type in zip(names, types, strict=True)
     )
     marks = ", ".join("(" + ", ".join("?" * len(names)) + ")" for _ in rows)
-    aliases = ", ".join(map(quoted, names))
+    aliases = ", ".join(map(quote_identifier, names))
     session.run_statement(
         f"SELECT {columns} FROM (VALUES {marks}) AS listed({aliases})",
         [cell for row in rows for cell in row],

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.commands.command import ExternalAccess, command, number, switch
-from pykudu_sql.shell.output.clipboard import clipboard_program, give
-from pykudu_sql.shell.settings import FORMATS, PAGERS, Settings, UsageError, checked
+from pykudu_sql.shell.commands.command import ExternalAccess, command, parse_number, set_switch
+from pykudu_sql.shell.output.clipboard import clipboard_program, copy_to_program
+from pykudu_sql.shell.settings import FORMATS, PAGERS, Settings, UsageError, replace_setting
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 )
 def mode(session: "ShellSession", arguments: Sequence[str]) -> None:
     if arguments:
-        settings = checked(session.settings, "format", arguments[0])
+        settings = replace_setting(session.settings, "format", arguments[0])
         if len(arguments) > 1:
             if arguments[0] != "insert":
                 raise UsageError("only the format 'insert' takes a table")
-            settings = checked(settings, "insert_table", arguments[1])
+            settings = replace_setting(settings, "insert_table", arguments[1])
         session.settings = settings
     else:
         session.output.write(f"{session.settings.format}\n")
@@ -31,18 +31,17 @@ def mode(session: "ShellSession", arguments: Sequence[str]) -> None:
 @command(".expanded", "\\x", summary="switch between a table and a line for each value")
 def expanded(session: "ShellSession", arguments: Sequence[str]) -> None:
     new_format = "table" if session.settings.format == "line" else "line"
-    session.settings = checked(session.settings, "format", new_format)
+    session.settings = replace_setting(session.settings, "format", new_format)
 
 
 @command(".timer", "\\timing", arguments="[on|off]", summary="show how long statements take")
 def timer(session: "ShellSession", arguments: Sequence[str]) -> None:
-    enabled = switch(arguments[0], timer.usage) if arguments else not session.settings.timer
-    session.settings = checked(session.settings, "timer", enabled)
+    set_switch(session, "timer", arguments, timer)
 
 
 @command(".null", arguments="TEXT", summary="how NULL is written, such as ''")
 def null(session: "ShellSession", arguments: Sequence[str]) -> None:
-    session.settings = checked(session.settings, "null", arguments[0])
+    session.settings = replace_setting(session.settings, "null", arguments[0])
 
 
 @command(
@@ -54,21 +53,17 @@ def maxrows(session: "ShellSession", arguments: Sequence[str]) -> None:
     if arguments[0] == "auto":
         session.settings = replace(session.settings, max_rows=None)
     else:
-        session.settings = checked(session.settings, "max_rows", number(arguments[0]))
+        session.settings = replace_setting(session.settings, "max_rows", parse_number(arguments[0]))
 
 
 @command(".separators", arguments="[on|off]", summary="write numbers as 1,234,567")
 def separators(session: "ShellSession", arguments: Sequence[str]) -> None:
-    enabled = (
-        switch(arguments[0], separators.usage) if arguments else not session.settings.separators
-    )
-    session.settings = checked(session.settings, "separators", enabled)
+    set_switch(session, "separators", arguments, separators)
 
 
 @command(".headers", arguments="[on|off]", summary="names of columns in CSV and TSV")
 def headers(session: "ShellSession", arguments: Sequence[str]) -> None:
-    enabled = switch(arguments[0], headers.usage) if arguments else not session.settings.headers
-    session.settings = checked(session.settings, "headers", enabled)
+    set_switch(session, "headers", arguments, headers)
 
 
 @command(
@@ -77,8 +72,7 @@ def headers(session: "ShellSession", arguments: Sequence[str]) -> None:
     summary="ask at the prompt before DELETE and UPDATE without WHERE, TRUNCATE, DROP and REPLACE",
 )
 def guard(session: "ShellSession", arguments: Sequence[str]) -> None:
-    enabled = switch(arguments[0], guard.usage) if arguments else not session.settings.guard
-    session.settings = checked(session.settings, "guard", enabled)
+    set_switch(session, "guard", arguments, guard)
 
 
 @command(".last", summary="show the last result again, with all its rows and columns")
@@ -93,10 +87,12 @@ def last(session: "ShellSession", arguments: Sequence[str]) -> None:
     access=ExternalAccess.PROCESS,
 )
 def copy(session: "ShellSession", arguments: Sequence[str]) -> None:
-    format = checked(session.settings, "format", arguments[0] if arguments else "tsv").format
+    format = replace_setting(
+        session.settings, "format", arguments[0] if arguments else "tsv"
+    ).format
     text = session.last_as(format)
     program = clipboard_program(os.environ)
-    if program is not None and give(program, text):
+    if program is not None and copy_to_program(program, text):
         session.output.write(f"Copied with {program[0]}.\n")
     elif not session.output.copy(text):
         raise UsageError(
@@ -117,20 +113,19 @@ def pager(session: "ShellSession", arguments: Sequence[str]) -> None:
         choice = session.settings
         session.output.write(f"{choice.pager} {choice.pager_command}".rstrip() + "\n")
     elif arguments[0] in PAGERS:
-        session.settings = checked(session.settings, "pager", arguments[0])
+        session.settings = replace_setting(session.settings, "pager", arguments[0])
     else:
-        session.settings = checked(session.settings, "pager_command", arguments[0])
+        session.settings = replace_setting(session.settings, "pager_command", arguments[0])
 
 
 @command(".progress", arguments="[on|off]", summary="show how far statements of over a second are")
 def progress(session: "ShellSession", arguments: Sequence[str]) -> None:
-    enabled = switch(arguments[0], progress.usage) if arguments else not session.settings.progress
-    session.settings = checked(session.settings, "progress", enabled)
+    set_switch(session, "progress", arguments, progress)
 
 
 @command(".maxwidth", arguments="N", summary="width of a table; 0 for the terminal's")
 def maxwidth(session: "ShellSession", arguments: Sequence[str]) -> None:
-    session.settings = checked(session.settings, "max_width", number(arguments[0]))
+    session.settings = replace_setting(session.settings, "max_width", parse_number(arguments[0]))
 
 
 @command(

@@ -1,4 +1,4 @@
-"""All commands, and the one that is named by a line."""
+"""All commands, and the look-up and run of the command of a line."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -14,11 +14,11 @@ from pykudu_sql.shell.commands import (
     saved,
     time_travel,
 )
-from pykudu_sql.shell.commands.command import Command, ExternalAccess, command, words_of
+from pykudu_sql.shell.commands.command import Command, ExternalAccess, command, split_words
 from pykudu_sql.shell.manual import find_section
 from pykudu_sql.shell.output.spans import Role, Span
 from pykudu_sql.shell.output.wrapping import wrap_entry
-from pykudu_sql.shell.settings import UnknownCommandError, UsageError, near
+from pykudu_sql.shell.settings import UnknownCommandError, UsageError, suggest_name
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
@@ -37,7 +37,9 @@ def run(session: "ShellSession", text: str) -> None:
     if command is None:
         name = name.rstrip(";")
         names = [name for c in COMMANDS for name in c.names]
-        raise UnknownCommandError(f"unknown command '{name}'{near(name, names)} (.help lists all)")
+        raise UnknownCommandError(
+            f"unknown command '{name}'{suggest_name(name, names)} (.help lists all)"
+        )
     if command.access is not ExternalAccess.NOTHING and session.safe:
         raise UsageError(
             f"{name.rstrip(';')} is not available in safe mode: it {command.access} (--safe)"
@@ -52,7 +54,7 @@ def run(session: "ShellSession", text: str) -> None:
 def _arguments(command: Command, rest: str) -> list[str]:
     if command.raw:
         return [rest] if rest else []
-    return words_of(rest)
+    return split_words(rest)
 
 
 @command(
@@ -70,9 +72,8 @@ def help_command(session: "ShellSession", arguments: Sequence[str]) -> None:
     section = None if not topic or topic.startswith((".", "\\")) else find_section(topic)
     if not commands and section is None:
         names = [name for c in COMMANDS for name in c.names]
-        raise UsageError(
-            f"no command and no statement '{topic}'{near(topic, names)} (.help lists all commands)"
-        )
+        hint = suggest_name(topic, names)
+        raise UsageError(f"no command and no statement '{topic}'{hint} (.help lists all commands)")
     column = min(max((len(c.usage) for c in commands), default=0), _USAGE_COLUMNS)
     for c in commands:
         aliases = f"  (also {', '.join(c.names[1:])})" if c.names[1:] else ""

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pykudu_sql.shell.commands.command import ExternalAccess, command
-from pykudu_sql.shell.settings import UsageError, checked
+from pykudu_sql.shell.settings import UsageError, replace_setting
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
 
-_SHOWN_LINES = 50
+_HISTORY_LINES = 50
 
 
 @command(".again", "\\g", summary="run the last statement again")
@@ -25,7 +25,7 @@ def again(session: "ShellSession", arguments: Sequence[str]) -> None:
 @command(".vertical", "\\gx", "\\G", summary="run it again, a line for each value")
 def again_expanded(session: "ShellSession", arguments: Sequence[str]) -> None:
     sql, settings = last_statement(session), session.settings
-    session.settings = checked(settings, "format", "line")
+    session.settings = replace_setting(settings, "format", "line")
     try:
         session.run_statement(sql)
     finally:
@@ -69,8 +69,8 @@ def edit(session: "ShellSession", arguments: Sequence[str]) -> None:
 def history(session: "ShellSession", arguments: Sequence[str]) -> None:
     pattern = arguments[0].lower() if arguments else ""
     # The last one is this command.
-    matching_statements = [text for text in session.typed()[:-1] if pattern in text.lower()]
-    for text in matching_statements[-_SHOWN_LINES:]:
+    matching_statements = [text for text in session.read_history()[:-1] if pattern in text.lower()]
+    for text in matching_statements[-_HISTORY_LINES:]:
         session.output.write(f"{text}\n")
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from pykudu_sql.shell.commands.command import ExternalAccess, command
 from pykudu_sql.shell.commands.repetition import last_statement
-from pykudu_sql.shell.parameters import arguments_of, value_of
+from pykudu_sql.shell.parameters import parse_value, split_arguments
 from pykudu_sql.shell.scripts import read_script
-from pykudu_sql.shell.settings import UsageError, near, queries_path, saved_names
+from pykudu_sql.shell.settings import UsageError, queries_path, saved_names, suggest_name
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
@@ -54,11 +54,11 @@ def run_saved(session: "ShellSession", arguments: Sequence[str]) -> None:
     name, *argument_words = arguments
     path = _path(name)
     if not path.is_file():
-        near_one = near(name, saved_names())
+        near_one = suggest_name(name, saved_names())
         raise UsageError(f"nothing is saved as {name!r}{near_one} (.run lists all)")
-    positional, named = arguments_of(argument_words)
-    values = tuple(map(value_of, positional))
-    session.run_saved(path, values, {key: value_of(text) for key, text in named.items()})
+    positional, named = split_arguments(argument_words)
+    values = tuple(map(parse_value, positional))
+    session.run_saved(path, values, {key: parse_value(text) for key, text in named.items()})
 
 
 def _path(name: str) -> Path:

@@ -4,16 +4,16 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pykudu_sql.shell.commands.catalog import Relation, relation
-from pykudu_sql.shell.commands.command import command, quoted
+from pykudu_sql.shell.commands.catalog import Relation, find_relation
+from pykudu_sql.shell.commands.command import command, quote_identifier
 from pykudu_sql.shell.commands.timestamps import timestamp_sql
 from pykudu_sql.shell.output.drawings.key_trace import trace_lines
 from pykudu_sql.shell.output.drawings.row_changes import change_line, net_changes
-from pykudu_sql.shell.output.drawings.rowset_picture import LEGEND, RowsetShape, picture
+from pykudu_sql.shell.output.drawings.rowset_picture import LEGEND, RowsetShape, draw_rowsets
 from pykudu_sql.shell.output.spans import Line, Role, Span
 from pykudu_sql.shell.output.wrapping import wrap_line
-from pykudu_sql.shell.parameters import Value, arguments_of, value_of
-from pykudu_sql.shell.settings import UsageError, near
+from pykudu_sql.shell.parameters import Value, parse_value, split_arguments
+from pykudu_sql.shell.settings import UsageError, suggest_name
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
@@ -46,7 +46,7 @@ def asof(session: "ShellSession", arguments: Sequence[str]) -> None:
     else:
         moment = timestamp_sql(text, _snapshots(session))
         if moment.startswith("snapshot("):
-            moment = f"SNAPSHOT {quoted(text)}"
+            moment = f"SNAPSHOT {quote_identifier(text)}"
         session.run_statement(f"SET as_of = {moment}")
 
 
@@ -66,14 +66,14 @@ def diff(session: "ShellSession", arguments: Sequence[str]) -> None:
     bounds = ", ".join(timestamp_sql(text, snapshots) for text in (since, until) if text.strip())
     changes = f"CHANGES({table.sql}, {bounds})"
     keys, others = _columns(session, table)
-    order = ", ".join([*map(quoted, keys), "_commit_timestamp", "_change_type DESC"])
+    order = ", ".join([*map(quote_identifier, keys), "_commit_timestamp", "_change_type DESC"])
     if session.settings.format != "table":
         session.run_statement(f"SELECT * FROM {changes} ORDER BY {order}")
         return
-    listed = ", ".join(map(quoted, (*keys, *others)))
+    column_list = ", ".join(map(quote_identifier, (*keys, *others)))
     counts = {"added": 0, "changed": 0, "removed": 0}
     with session.connection.execute(
-        f"SELECT _change_type, {listed} FROM {changes} ORDER BY {order}"
+        f"SELECT _change_type, {column_list} FROM {changes} ORDER BY {order}"
     ) as cursor:
 
         def events() -> Iterator[tuple[str, Sequence[Any]]]:
@@ -96,9 +96,9 @@ def log(session: "ShellSession", arguments: Sequence[str]) -> None:
     table = _table(session, arguments[0])
     keys, others = _columns(session, table)
     where, values = _of_key(table, keys, arguments[1:])
-    listed = ", ".join(map(quoted, (*keys, *others)))
+    column_list = ", ".join(map(quote_identifier, (*keys, *others)))
     session.run_statement(
-        f"SELECT _valid_from, _valid_to, {listed} FROM {table.sql} FOR SYSTEM_TIME ALL "
+        f"SELECT _valid_from, _valid_to, {column_list} FROM {table.sql} FOR SYSTEM_TIME ALL "
         f"WHERE {where} ORDER BY _valid_from",
         values,
     )
@@ -111,15 +111,17 @@ def _of_key(
 
     Raises UsageError: they do not name one value for each key column.
     """
-    positional, named = arguments_of(arguments)
+    positional, named = split_arguments(arguments)
     # `a=b` may be a value itself; it is a name only if a key column has it.
     if not set(named) <= set(keys):
         positional, named = list(arguments), {}
     texts = dict(zip((key for key in keys if key not in named), positional, strict=False)) | named
     if len(texts) != len(keys) or len(positional) + len(named) != len(keys):
-        raise UsageError(f"the key of '{table.listed}' is ({', '.join(keys)}): give each a value")
-    where = " AND ".join(f"{quoted(key)} = ?" for key in keys)
-    return where, [value_of(texts[key]) for key in keys]
+        raise UsageError(
+            f"the key of '{table.catalog_name}' is ({', '.join(keys)}): give each a value"
+        )
+    where = " AND ".join(f"{quote_identifier(key)} = ?" for key in keys)
+    return where, [parse_value(texts[key]) for key in keys]
 
 
 @command(
@@ -150,7 +152,7 @@ def layout(session: "ShellSession", arguments: Sequence[str]) -> None:
     table = _table(session, arguments[0])
     shapes: dict[int, list[RowsetShape]] = {}
     for tablet, number, kind, rows, _, changes, low, high in session.connection.execute(
-        _ROWSETS, [table.listed]
+        _ROWSETS, [table.catalog_name]
     ).fetchall():
         if rows:
             shapes.setdefault(tablet, []).append(
@@ -164,13 +166,13 @@ def layout(session: "ShellSession", arguments: Sequence[str]) -> None:
             )
     columns = (session.output.width() or _PICTURE_COLUMNS) - 4
     for tablet, part, rowsets, rows, size, height in session.connection.execute(
-        _TABLETS, [table.listed]
+        _TABLETS, [table.catalog_name]
     ).fetchall():
         heading = f"tablet {tablet}" + (f"  {part}" if part else "")
         plural = "" if rowsets == 1 else "s"
         counts = f"  {rowsets:,} rowset{plural}, {rows:,} rows, {size}, height {height or 0:.1f}"
         _write_wrapped(session, (Span(heading, Role.NAME), Span(counts, Role.FRAME)))
-        for line in picture(shapes.get(tablet, []), max(columns, 8)):
+        for line in draw_rowsets(shapes.get(tablet, []), max(columns, 8)):
             session.output.write_line((Span("  "), *line))
     _write_wrapped(session, (Span(LEGEND, Role.FRAME),))
 
@@ -185,10 +187,12 @@ def _snapshots(session: "ShellSession") -> set[str]:
 
 
 def _table(session: "ShellSession", name: str) -> Relation:
-    table_info = relation(session, name)
+    table_info = find_relation(session, name)
     if table_info is None or table_info.is_view:
         names = session.connection.list_tables()
-        raise UsageError(f"there is no table '{name}'{near(name, names)} (.tables lists all)")
+        raise UsageError(
+            f"there is no table '{name}'{suggest_name(name, names)} (.tables lists all)"
+        )
     return table_info
 
 
@@ -197,7 +201,7 @@ def _columns(session: "ShellSession", table: Relation) -> tuple[list[str], list[
     rows = session.connection.execute(
         "SELECT name, key_position FROM sys.columns WHERE table_name = ? AND NOT hidden "
         "ORDER BY key_position, position",
-        [table.listed],
+        [table.catalog_name],
     ).fetchall()
     keys = [name for name, position in rows if position is not None]
     return keys, [name for name, position in rows if position is None]

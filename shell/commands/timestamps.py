@@ -4,7 +4,7 @@ import datetime
 import re
 from collections.abc import Collection, Mapping
 
-from pykudu_sql.shell.settings import UsageError, near
+from pykudu_sql.shell.settings import UsageError, suggest_name
 
 _AGO = re.compile(r"(\d{1,9})\s*([a-z]+)\s+ago", re.IGNORECASE)
 _UNITS: Mapping[str, str] = {
@@ -26,7 +26,7 @@ def timestamp_sql(text: str, snapshots: Collection[str]) -> str:
         word = match[2].lower()
         unit = _UNITS.get(word) or _UNITS.get(word.removesuffix("s"))
         if unit is None:
-            raise UsageError(f"no unit of time {match[2]!r}{near(word, _UNITS)}")
+            raise UsageError(f"no unit of time {match[2]!r}{suggest_name(word, _UNITS)}")
         return f"now() - INTERVAL {int(match[1])} {unit}"
     if text.lower() == "now":
         return "now()"

@@ -1,4 +1,4 @@
-"""The demo: real flight data loaded, queried, changed, read as it was, and checked."""
+"""The demo: real flight data loaded, queried, changed and read AS OF, each answer checked."""
 
 from pykudu_sql.shell.demo.story import main
 

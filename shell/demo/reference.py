@@ -1,7 +1,7 @@
-"""The demo's second opinion: the same questions, put to DuckDB over the source data.
+"""The reference of the demo: DuckDB runs the same queries over the source data.
 
-This is the one place outside the engine room that imports DuckDB: a check of our answers must not
-go through our own engine.
+This is the one module outside `pykudu_sql/engine` that imports DuckDB: a check of our answers must
+not use our own engine.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 
 class Reference:
-    """DuckDB over the source tables, with the demo's changes done to them by its own SQL."""
+    """DuckDB over the source tables, to which the demo's changes are applied by its own SQL."""
 
     def __init__(self, tables: Mapping[str, pa.Table]) -> None:
         """Copy the source data in."""
@@ -23,7 +23,7 @@ class Reference:
             self._connection.unregister(f"source_{name}")
 
     def change(self, sql: str) -> None:
-        """Do what a statement of the demo did."""
+        """Apply the change that a statement of the demo made."""
         self._connection.execute(sql)
 
     def answer(self, sql: str) -> Sequence[tuple[Any, ...]]:
@@ -31,7 +31,7 @@ class Reference:
         return self._connection.execute(sql).fetchall()
 
     def close(self) -> None:
-        """Give everything back."""
+        """Close DuckDB."""
         self._connection.close()
 
 

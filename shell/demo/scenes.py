@@ -1,4 +1,4 @@
-"""The demo's SQL: the tables, the questions and the changes."""
+"""The demo's SQL: the tables, the queries and the changes."""
 
 import itertools
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ MONTH_PARTITIONS = ",\n    ".join(
     f"PARTITION '{low}' <= VALUES < '{high}'" for low, high in itertools.pairwise(_BOUNDS)
 )
 
-# For each table the key that a reader would try first, then the one that holds.
+# Candidate keys of each table: the obvious one, then one that is unique where the first is not.
 KEYS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "airlines": (("carrier",),),
     "airports": (("faa",),),
@@ -75,7 +75,7 @@ WHERE time_hour = '2013-01-01 10:00:00' AND carrier = 'UA' AND flight = 1545"""
 
 
 def as_of(sql: str, snapshot: int) -> str:
-    """A question put to flights and airlines as they were at a hybrid time."""
+    """A query of flights and airlines AS OF a hybrid time."""
     for table, alias in (("flights", "f"), ("airlines", "a")):
         sql = sql.replace(
             f"{table} {alias}", f"{table} FOR SYSTEM_TIME AS OF {snapshot} {alias}", 1

@@ -52,8 +52,8 @@ def main(arguments: Sequence[str]) -> int:
         if code is not ExitCode.USAGE:
             print(f"The database is kept: {_program()} {shlex.quote(str(target / _DATABASE))}")
         return code
-    with tempfile.TemporaryDirectory(prefix="pykudu-demo-") as passing:
-        return _play(Path(passing), tables)
+    with tempfile.TemporaryDirectory(prefix="pykudu-demo-") as temporary:
+        return _play(Path(temporary), tables)
 
 
 def _program() -> str:
@@ -71,7 +71,7 @@ def _play(folder: Path, tables: "dict[str, pa.Table]") -> ExitCode:
         print_error(f"{path} exists already: remove it, or choose another folder")
         return ExitCode.USAGE
     folder.mkdir(parents=True, exist_ok=True)
-    begun = time.perf_counter()
+    start = time.perf_counter()
     reference = Reference(tables)
     story = Story(path, tables, reference)
     try:
@@ -82,7 +82,7 @@ def _play(folder: Path, tables: "dict[str, pa.Table]") -> ExitCode:
     finally:
         story.close()
         reference.close()
-    took = time.perf_counter() - begun
+    took = time.perf_counter() - start
     print(
         f"\n{story.checked} answers checked against DuckDB, {story.differing} differ. {took:.1f} s"
     )
@@ -152,7 +152,7 @@ class Story:
         print(f"\n=== {text}")
 
     def _check_key(self, name: str) -> None:
-        """Say whether the key one would try holds on the data, or which rows break it."""
+        """Print whether the candidate keys are unique in the data, and rows that repeat."""
         for key in scenes.KEYS[name]:
             rows = zip(*(self._tables[name].column(c).to_pylist() for c in key), strict=True)
             repeated = [(row, n) for row, n in Counter(rows).items() if n > 1]
@@ -171,23 +171,23 @@ class Story:
     def _run(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a statement, print it with its result and time, and return its rows."""
         print(f"\n{sql};")
-        begun = time.perf_counter()
+        start = time.perf_counter()
         cursor = self._connection.execute(sql)
-        took = time.perf_counter() - begun
+        took = time.perf_counter() - start
         if cursor.description is None:
             print(f"{cursor.message or 'OK'} ({1000 * took:.0f} ms)")
             return []
         rows = list(map(tuple, cursor.fetchall()))
         again = self._connection.execute(sql)
-        summary = print_result(again, self._output, Settings(max_rows=16), _go_on).summary
+        summary = print_result(again, self._output, Settings(max_rows=16), _no_checkpoint).summary
         print(f"{summary} in {1000 * took:.0f} ms")
         return rows
 
     def _load(self, name: str) -> None:
         table = self._tables[name]
-        begun = time.perf_counter()
+        start = time.perf_counter()
         self._connection.append(name, table)
-        took = time.perf_counter() - begun
+        took = time.perf_counter() - start
         print(f"{name}: {table.num_rows:,} rows in {1000 * took:.0f} ms")
         self._ask(f"SELECT count(*) AS {name} FROM {name}")
 
@@ -208,5 +208,5 @@ class Story:
             print(f"-- DIFFERS from DuckDB on the source data, which says {list(theirs)[:5]}")
 
 
-def _go_on() -> None:
-    """Nothing interrupts the demo but the user."""
+def _no_checkpoint() -> None:
+    """A checkpoint that never raises: only Ctrl-C ends the demo."""

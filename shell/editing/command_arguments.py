@@ -1,4 +1,4 @@
-"""What each command takes, as kinds of completion by the place of the word: closed lists."""
+"""The kinds of completion, and which of them each argument of each command has: closed lists."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -8,7 +8,7 @@ class Suggest(StrEnum):
     """A kind of thing to suggest."""
 
     STATEMENTS = "statements"
-    SHOWN = "listings"
+    LISTINGS = "listings"
     SETTINGS = "settings"
     VALUES = "values"
     SNAPSHOTS = "snapshots"
@@ -33,8 +33,8 @@ _TABLES: tuple[Kinds, ...] = ((Suggest.TABLES,),)
 _FILES: tuple[Kinds, ...] = ((Suggest.FILES,),)
 _SWITCHES: tuple[Kinds, ...] = ((Suggest.SWITCHES,),)
 
-# By command the kinds of its first word, its second, and so on; where only one is listed, it is
-# for all of the rest of the line.
+# For each command the kinds of its first word, its second, and so on; a single entry is for all of
+# the rest of the line.
 COMMAND_ARGUMENTS: Mapping[str, tuple[Kinds, ...]] = {
     ".mode": ((Suggest.FORMATS,), (Suggest.TABLES,)),
     ".copy": ((Suggest.FORMATS,),),

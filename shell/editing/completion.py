@@ -49,7 +49,7 @@ _BEFORE_EXPRESSION = words(
 _BEFORE_COLUMN = words("COLUMN CHANGE")
 # Statements that go on with a word of a list of their own.
 _AFTER_FIRST = {
-    "SHOW": Suggest.SHOWN,
+    "SHOW": Suggest.LISTINGS,
     "SET": Suggest.SETTINGS,
     "SET DATABASE": Suggest.SETTINGS,
     "RESET": Suggest.SETTINGS,
@@ -262,7 +262,7 @@ def _relations(statement: Sequence[Token]) -> list[tuple[str, str]]:
 
 
 def _placed_relations(statement: Sequence[Token]) -> list[tuple[int, tuple[str, str]]]:
-    """The same with the number of the token before each."""
+    """`_relations`, each with the number of the token before it."""
     relations = []
     for i, token in enumerate(statement[:-1]):
         listed = token.text == "," and _in_from_list(statement[:i])

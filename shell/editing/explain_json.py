@@ -1,7 +1,7 @@
-"""EXPLAIN as the shell asks for it, to draw the plan: the same statement with FORMAT JSON.
+"""EXPLAIN of a query as the same statement with FORMAT JSON, from which the plan is drawn.
 
-A pure function of tokens. Only queries are asked so: they may run once more when there is nothing
-to draw, and what changes rows must not.
+A pure function of tokens. Statements that change rows are left out: where there is nothing to draw,
+the statement itself runs after this one, and would change them twice.
 """
 
 from pykudu_sql.shell.editing.tokens import Kind, tokenize, words
@@ -10,8 +10,8 @@ _QUERIES = words("SELECT FROM VALUES WITH")
 _CHANGES = words("INSERT UPSERT UPDATE DELETE MERGE")
 
 
-def as_json(sql: str) -> str | None:
-    """The statement that explains as JSON what `sql` explains as text; None for another one."""
+def explain_as_json(sql: str) -> str | None:
+    """An EXPLAIN of a query with FORMAT JSON added; None for any other statement."""
     tokens = [t for t in tokenize(sql) if t.kind not in (Kind.SPACE, Kind.COMMENT)]
     typed = [token.word for token in tokens]
     if typed[:1] != ["EXPLAIN"]:

@@ -29,7 +29,7 @@ def run_interruptibly(
     work raised; without a cause the work was done before it could be stopped.
     """
     raised: list[BaseException] = []
-    done = threading.Event()
+    has_ended = threading.Event()
 
     def run() -> None:
         try:
@@ -37,11 +37,11 @@ def run_interruptibly(
         except BaseException as error:
             raised.append(error)
         finally:
-            done.set()
+            has_ended.set()
 
-    with _noticing_ctrl_c() as presses:
+    with _collect_ctrl_c() as presses:
         threading.Thread(target=run, name="statement").start()
-        while not done.wait(_POLL_SECONDS):
+        while not has_ended.wait(_POLL_SECONDS):
             if presses:
                 cancel()
             wait()
@@ -53,8 +53,8 @@ def run_interruptibly(
 
 
 @contextmanager
-def _noticing_ctrl_c() -> Iterator[list[int]]:
-    """Collect SIGINT in a list instead of raising; a process that ignores it goes on to."""
+def _collect_ctrl_c() -> Iterator[list[int]]:
+    """Collect SIGINT in a list instead of raising; a process that ignores SIGINT still does."""
     presses: list[int] = []
 
     def notice(number: int, frame: FrameType | None) -> None:

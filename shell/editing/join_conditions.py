@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-# (what a table is called in the statement, its name)
-Named = tuple[str, str]
+# (alias of a table in the statement, its name)
+AliasedTable = tuple[str, str]
 
 
 def join_conditions(
-    joined: Named,
-    before: Sequence[Named],
+    joined: AliasedTable,
+    before: Sequence[AliasedTable],
     columns: Mapping[str, Sequence[str]],
     keys: Mapping[str, Sequence[str]],
 ) -> Iterator[str]:
@@ -26,12 +26,14 @@ def join_conditions(
     others: list[str] = []
     for other_alias, other in before:
         for column in columns.get(other, ()):
-            for own in columns.get(table, ()):
-                condition = f"{other_alias}.{column} = {alias}.{own}"
-                is_key = column in keys.get(other, ()) or own in keys.get(table, ())
-                if column == own:
+            for joined_column in columns.get(table, ()):
+                condition = f"{other_alias}.{column} = {alias}.{joined_column}"
+                is_key = column in keys.get(other, ()) or joined_column in keys.get(table, ())
+                if column == joined_column:
                     (likely if is_key else others).append(condition)
-                elif _refers(column, table, own, keys) or _refers(own, other, column, keys):
+                elif _refers(column, table, joined_column, keys) or _refers(
+                    joined_column, other, column, keys
+                ):
                     likely.append(condition)
     yield from likely
     yield from others

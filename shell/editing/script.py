@@ -30,7 +30,7 @@ class CommandPart:
     line: int
 
 
-def parts(text: str, is_complete: Callable[[str], bool]) -> Iterator[SqlPart | CommandPart]:
+def split_script(text: str, is_complete: Callable[[str], bool]) -> Iterator[SqlPart | CommandPart]:
     """The parts of a script in order.
 
     `text`: the script; `is_complete`: whether every statement of a text is closed.

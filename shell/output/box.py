@@ -1,9 +1,9 @@
 """A result drawn as a box that fits the terminal.
 
-Names, numbers and times are never cut: names are broken into lines, long texts too, whole columns
-are left out (`layout` says which), and a result too long shows its first and last rows; `draw` says
-how much of each is shown, so the footer can. Types stand under the names, numbers on the right. A
-pure function of its input.
+Names, numbers and times are never cut: names and long texts are broken into lines, columns that do
+not fit are left out (`layout` says which), and of a long result the first and last rows are drawn.
+`draw` returns how many columns are visible, for the footer. Types stand under the names, numbers on
+the right. A pure function of its input.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import Any
 
 from pykudu_sql.shell.output.display import ELLIPSIS, elide, escape, pad, width
-from pykudu_sql.shell.output.layout import BORDERS, Need, Placement, fits, place
+from pykudu_sql.shell.output.layout import BORDERS, Placement, SizeRequest, fits, place
 from pykudu_sql.shell.output.spans import Line, Role, Span
 from pykudu_sql.shell.output.values import is_number_type, is_text_type, to_grouped_text, to_text
 from pykudu_sql.shell.output.wrapping import longest_piece, wrap_name, wrap_text
@@ -22,10 +22,10 @@ Row = Sequence[Any]
 # A text is not cut, and a name not broken, below this many columns.
 _NARROWEST = 8
 _READABLE = 18
-# Names as values (of columns, settings, encodings, UUIDs) are no text to be cut.
+# Values without blanks up to this width are names or UUIDs, which are not cut.
 _LONGEST_WORD = 36
 _WIDEST_TYPE = 16
-# A text of one cell takes at most so many lines, a plan so many.
+# The most lines of a text in one cell, and in the only column of a result.
 _CELL_LINES = 3
 _LONE_LINES = 12
 _DOT = "·"
@@ -50,7 +50,7 @@ class Preview:
     total: int
 
     @property
-    def drawn_rows(self) -> int:
+    def visible_rows(self) -> int:
         """Rows that are drawn."""
         return len(self.head) + len(self.tail)
 
@@ -75,7 +75,7 @@ class ValueStyle:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The room there is: columns and lines of a terminal, None where there is no limit."""
+    """Columns and lines of a terminal; None where there is no limit."""
 
     columns: int | None = None
     lines: int | None = None
@@ -93,13 +93,13 @@ class _Column:
     is_text: bool
     is_constant: bool
 
-    def need(self) -> Need:
-        """Its width, and the width at which it can still be read."""
+    def size_request(self) -> SizeRequest:
+        """Its natural width, and the minimum at which it can be read."""
         cells = max(map(width, self.cells), default=0)
         natural = max(width(self.name), width(self.type), cells)
         name = min(max(longest_piece(self.name), _NARROWEST), _READABLE)
-        least = max(name, min(width(self.type), _WIDEST_TYPE), self._least_values(cells))
-        return Need(natural, min(natural, least), self.is_constant)
+        minimum = max(name, min(width(self.type), _WIDEST_TYPE), self._least_values(cells))
+        return SizeRequest(natural, min(natural, minimum), self.is_constant)
 
     def _least_values(self, widest: int) -> int:
         if not self.is_text:
@@ -108,30 +108,30 @@ class _Column:
         return widest if is_word else min(widest, _READABLE)
 
 
-def draw(preview: Preview, look: ValueStyle, screen: Screen) -> tuple[Iterator[Line], int]:
+def draw(preview: Preview, style: ValueStyle, screen: Screen) -> tuple[Iterator[Line], int]:
     """Lines of the box, and how many columns it shows."""
-    columns = _columns(preview, look)
-    placement = place([column.need() for column in columns], screen.columns)
+    columns = _columns(preview, style)
+    placement = place([column.size_request() for column in columns], screen.columns)
     visible = [columns[i] for i in placement.visible]
     return _lines(preview, visible, placement, _depth(visible, placement, screen)), len(visible)
 
 
-def is_too_wide(preview: Preview, look: ValueStyle, screen: Screen) -> bool:
+def is_too_wide(preview: Preview, style: ValueStyle, screen: Screen) -> bool:
     """Whether a box would leave columns out."""
-    return not fits([column.need() for column in _columns(preview, look)], screen.columns)
+    return not fits([column.size_request() for column in _columns(preview, style)], screen.columns)
 
 
-def is_whole_within(preview: Preview, look: ValueStyle, screen: Screen) -> bool:
+def is_whole_within(preview: Preview, style: ValueStyle, screen: Screen) -> bool:
     """Whether a box with nothing broken or cut is no wider than the screen."""
-    natural = sum(column.need().natural + BORDERS for column in _columns(preview, look))
+    natural = sum(column.size_request().natural + BORDERS for column in _columns(preview, style))
     return screen.columns is None or natural < screen.columns
 
 
-def footer(preview: Preview, drawn_columns: int) -> str:
+def footer(preview: Preview, visible_columns: int) -> str:
     """How many rows there are, and what of them is drawn: `12,345 rows (40 shown)`."""
-    parts = [_count(preview.total, "row", preview.drawn_rows)]
-    if drawn_columns < len(preview.names):
-        parts.append(_count(len(preview.names), "column", drawn_columns))
+    parts = [_count(preview.total, "row", preview.visible_rows)]
+    if visible_columns < len(preview.names):
+        parts.append(_count(len(preview.names), "column", visible_columns))
     return ", ".join(parts)
 
 
@@ -140,12 +140,12 @@ def _count(number: int, noun: str, visible: int) -> str:
     return text if visible == number else f"{text} ({visible:,} shown)"
 
 
-def _columns(preview: Preview, look: ValueStyle) -> list[_Column]:
+def _columns(preview: Preview, style: ValueStyle) -> list[_Column]:
     columns = []
     rows = preview.rows
-    text_of = to_grouped_text if look.separators else to_text
+    text_of = to_grouped_text if style.separators else to_text
     for i, (name, sql_type) in enumerate(zip(preview.names, preview.types, strict=True)):
-        values = [look.null if row[i] is None else text_of(row[i]) for row in rows]
+        values = [style.null if row[i] is None else text_of(row[i]) for row in rows]
         nulls = frozenset(number for number, row in enumerate(rows) if row[i] is None)
         if len(preview.names) == preview.total == 1:  # A statement, a plan: text to be read.
             values = values[0].splitlines() or [""]
@@ -157,7 +157,7 @@ def _columns(preview: Preview, look: ValueStyle) -> list[_Column]:
                 nulls,
                 is_number_type(sql_type),
                 is_text_type(sql_type),
-                preview.drawn_rows == preview.total > 1 and len(set(values)) == 1,
+                preview.visible_rows == preview.total > 1 and len(set(values)) == 1,
             )
         )
     return columns
@@ -193,7 +193,11 @@ def _lines(
     preview: Preview, columns: Sequence[_Column], placement: Placement, depth: int
 ) -> Iterator[Line]:
     widths, gaps = placement.widths, placement.gaps
-    ruled = [w for i, own in enumerate(widths) for w in ([1, own] if i in gaps else [own])]
+    ruled = [
+        w
+        for i, column_width in enumerate(widths)
+        for w in ([1, column_width] if i in gaps else [column_width])
+    ]
     ruled += [1] if len(widths) in gaps else []
     yield _rule("┌", "┬", "┐", ruled)
     names = [wrap_name(column.name, w) for column, w in zip(columns, widths, strict=True)]
@@ -201,7 +205,7 @@ def _lines(
     yield from _row(columns, widths, gaps, _at_bottom(names), Role.NAME)
     yield from _row(columns, widths, gaps, types, Role.FRAME)
     yield _rule("├", "┼", "┤", ruled)
-    split = len(preview.head) if preview.drawn_rows < preview.total else -1
+    split = len(preview.head) if preview.visible_rows < preview.total else -1
     number = 0
     for number, row in enumerate(zip(*(column.cells for column in columns), strict=True)):
         if number == split:

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 
-# Programs that take the text on their standard input, and what must be there for each to work.
+# Programs that take the text on their standard input, and the variable that each needs.
 _PROGRAMS: Sequence[tuple[str, Sequence[str]]] = (
     ("WAYLAND_DISPLAY", ("wl-copy",)),
     ("DISPLAY", ("xclip", "-selection", "clipboard")),
@@ -19,14 +19,14 @@ MOST_BYTES = 74_000
 
 def clipboard_program(environ: Mapping[str, str]) -> Sequence[str] | None:
     """The program that has the clipboard; None if there is none."""
-    for needed, command in _PROGRAMS:
-        if (not needed or environ.get(needed)) and shutil.which(command[0]):
+    for variable, command in _PROGRAMS:
+        if (not variable or environ.get(variable)) and shutil.which(command[0]):
             return command
     return None
 
 
-def give(program: Sequence[str], text: str) -> bool:
-    """Give a text to a program; whether it took it."""
+def copy_to_program(program: Sequence[str], text: str) -> bool:
+    """Copy a text by a clipboard program. Returns whether the program succeeded."""
     try:
         process = subprocess.run(
             program, input=text, text=True, check=False, stdout=subprocess.DEVNULL, timeout=5

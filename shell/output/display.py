@@ -22,7 +22,7 @@ def escape(text: str, keep: str = "") -> str:
     """
     if text.isprintable() and (text.isascii() or not _INVISIBLE_LETTERS.intersection(text)):
         return text
-    return "".join(c if c in keep or _is_harmless(c) else _spelled(c) for c in text)
+    return "".join(c if c in keep or _is_harmless(c) else _spell_out(c) for c in text)
 
 
 def _is_harmless(char: str) -> bool:
@@ -31,7 +31,7 @@ def _is_harmless(char: str) -> bool:
     return char.isprintable() or unicodedata.category(char) == "Zs"
 
 
-def _spelled(char: str) -> str:
+def _spell_out(char: str) -> str:
     code = ord(char)
     if char in _NAMED:
         return _NAMED[char]

@@ -1,7 +1,7 @@
-"""Which columns of a result are shown, and how wide: a pure function of what each would need.
+"""Which columns of a result are visible, and how wide: a pure function of their size requests.
 
-Names and values are kept. A column takes its least width only when all do not fit as they are; when
-they still do not, whole columns go: those that have one value all the way down, then those in the
+Columns have their natural widths if all of them fit so, otherwise widths from their minimum on. If
+the minimum widths do not fit either, columns are left out: first constant ones, then those in the
 middle.
 """
 
@@ -11,30 +11,30 @@ from itertools import pairwise
 
 BORDERS = 3  # "│ " before a cell and " " after it
 _GAP = BORDERS + 1  # the column in place of those left out
-_FEWEST_TELLING = 2
+_MIN_DISTINCT_COLUMNS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
-    """What one column needs, and what it tells.
+class SizeRequest:
+    """The widths that one column asks for.
 
     Attributes:
-        natural: columns to show all of it.
-        least: columns to be readable.
+        natural: columns of the terminal that show all of it.
+        minimum: columns of the terminal below which it cannot be read.
         is_constant: whether all rows have the same value in it.
     """
 
     natural: int
-    least: int
+    minimum: int
     is_constant: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Positions of the columns shown, the width of each, and where the others would stand.
+    """Positions of the visible columns, the width of each, and where others are left out.
 
-    `gaps`: numbers of the columns shown before which others are left out, and how many are shown if
-    some are behind the last.
+    `gaps`: numbers of the visible columns that others are left out before; the count of visible
+    columns if others are left out behind the last.
     """
 
     visible: tuple[int, ...]
@@ -42,13 +42,13 @@ class Placement:
     gaps: frozenset[int]
 
 
-def fits(needs: Sequence[Need], room: int | None) -> bool:
-    """Whether all columns fit, each at its least."""
-    return room is None or sum(need.least + BORDERS for need in needs) < room
+def fits(needs: Sequence[SizeRequest], room: int | None) -> bool:
+    """Whether all columns fit with their minimum widths."""
+    return room is None or sum(need.minimum + BORDERS for need in needs) < room
 
 
-def place(needs: Sequence[Need], room: int | None) -> Placement:
-    """Columns to show in so many columns of a terminal; None for no limit."""
+def place(needs: Sequence[SizeRequest], room: int | None) -> Placement:
+    """The visible columns in `room` columns of a terminal; None for no limit."""
     visible = _visible(needs, room)
     gaps = _gaps(visible, len(needs))
     visible_needs = [needs[position] for position in visible]
@@ -63,19 +63,19 @@ def _gaps(visible: Sequence[int], count: int) -> frozenset[int]:
     return frozenset(i for i, (before, behind) in enumerate(neighbours) if behind > before + 1)
 
 
-def _visible(needs: Sequence[Need], room: int | None) -> tuple[int, ...]:
+def _visible(needs: Sequence[SizeRequest], room: int | None) -> tuple[int, ...]:
     everything = tuple(range(len(needs)))
     if room is None or fits(needs, room):
         return everything
 
     def fitting(positions: Sequence[int]) -> bool:
-        used = sum(needs[position].least + BORDERS for position in positions)
+        used = sum(needs[position].minimum + BORDERS for position in positions)
         return used + _GAP * len(_gaps(positions, len(needs))) < room
 
     rest = list(everything)
     constant = [position for position in everything[1:] if needs[position].is_constant]
-    # Where hardly a column differs, none tells more than another.
-    while constant and len(everything) - len(constant) >= _FEWEST_TELLING:
+    # Where nearly all columns are constant, a constant column says as much as any other.
+    while constant and len(everything) - len(constant) >= _MIN_DISTINCT_COLUMNS:
         rest.remove(constant.pop())
         if fitting(rest):
             return tuple(rest)
@@ -98,22 +98,22 @@ def _ends(positions: Sequence[int], fitting: Callable[[Sequence[int]], bool]) ->
     return tuple([*positions[:left], *positions[right:]] or positions[:1])
 
 
-def _widths(needs: Sequence[Need], inner: int) -> tuple[int, ...]:
-    """The least of each, and what is left over for the narrowest of those that want more."""
+def _widths(needs: Sequence[SizeRequest], inner: int) -> tuple[int, ...]:
+    """The minimum width of each; the rest goes to the narrowest below their natural width."""
     cap = max((need.natural for need in needs), default=1)
     if sum(need.natural for need in needs) > inner:
         low, high = 1, cap
         while low < high:
             middle = (low + high + 1) // 2
-            used = sum(min(need.natural, max(need.least, middle)) for need in needs)
+            used = sum(min(need.natural, max(need.minimum, middle)) for need in needs)
             low, high = (middle, high) if used <= inner else (low, middle - 1)
         cap = low
-    widths = [min(need.natural, max(need.least, cap)) for need in needs]
+    widths = [min(need.natural, max(need.minimum, cap)) for need in needs]
     # The last column left may be wider than the terminal: it is cut however much it needs.
-    return tuple(widths) if sum(widths) <= inner else tuple(_cut(widths, inner))
+    return tuple(widths) if sum(widths) <= inner else tuple(_shrink(widths, inner))
 
 
-def _cut(widths: Sequence[int], inner: int) -> list[int]:
+def _shrink(widths: Sequence[int], inner: int) -> list[int]:
     cap = max(widths)
     while cap > 1 and sum(min(width, cap) for width in widths) > inner:
         cap -= 1

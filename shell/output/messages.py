@@ -16,7 +16,7 @@ _MOST_LINES = 50
 _LEAST_COLUMNS = 40
 
 
-def fitted(lines: Sequence[str], columns: int) -> list[str]:
+def wrap_message(lines: Sequence[str], columns: int) -> list[str]:
     """The lines, none of them wider than so many columns of a terminal."""
     if columns < _LEAST_COLUMNS:
         return list(lines)

@@ -1,7 +1,7 @@
 """A program such as `less` for what does not fit the screen.
 
-Text is held until it is longer than the screen; only then is the program started, and gets what was
-held and all that follows. What fits is written as ever.
+Text is buffered until it is longer than the screen; then the program starts and reads the buffer
+and all that follows. Text that fits the screen is written to the terminal.
 """
 
 import os
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     import subprocess
 
 # Options of `less`: colours are shown, and long lines are broken, or scrolled sideways.
-BROKEN, CHOPPED = "-R", "-SR"
+WRAP_LINES, CHOP_LINES = "-R", "-SR"
 
 
-class PagerLeft(Exception):
-    """The user left the pager: nobody wants the rest of the text."""
+class PagerClosed(Exception):
+    """The user closed the pager; the rest of the text is not needed."""
 
 
 def pager_command(setting: str, environ: Mapping[str, str], *, safe: bool) -> str | None:
@@ -80,7 +80,7 @@ class PagedText:
     def write(self, text: str, plain: str) -> None:
         """Take text. `plain`: the same without colours.
 
-        Raises PagerLeft: the user left the pager.
+        Raises PagerClosed: the user left the pager.
         """
         if self._program is not None:
             self._send(text)
@@ -90,12 +90,12 @@ class PagedText:
             self._lines += max(1, -(-width(line) // self._size.columns))
         # The line of the prompt that comes next belongs on the screen, too.
         if self._lines >= self._size.lines - 1:
-            self.start(BROKEN)
+            self.start(WRAP_LINES)
 
     def start(self, options: str) -> None:
         """Start the pager, unless it is there. `options`: of `less`.
 
-        Raises PagerLeft: the user left the pager.
+        Raises PagerClosed: the user left the pager.
         """
         if self._program is not None:
             return
@@ -119,7 +119,7 @@ class PagedText:
         try:
             self._program.stdin.write(text)
         except BrokenPipeError:
-            raise PagerLeft from None
+            raise PagerClosed from None
 
     def close(self) -> None:
         """Write what fits the screen, or wait until the user leaves the pager."""

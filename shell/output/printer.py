@@ -28,7 +28,7 @@ from pykudu_sql.shell.output.export import (
     SPREADSHEET_FORMATS,
     Batches,
 )
-from pykudu_sql.shell.output.pager import PagerLeft
+from pykudu_sql.shell.output.pager import PagerClosed
 from pykudu_sql.shell.output.spans import Line, text_of
 from pykudu_sql.shell.output.sql_literals import inserts
 from pykudu_sql.shell.output.terminal import Output
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _BATCH_ROWS = 10_000
 _RETAINED_BYTES = 64 << 20
-# Types whose values Arrow holds as something else: only as Python values they are what they mean.
+# Types that Arrow has no type for: their texts are made of Python values.
 _PYTHON_ALONE = frozenset({"BIGNUM", "INTERVAL", "UHUGEINT"})
 # Lines that the next prompt takes at least: its own and those of the menu below it.
 PROMPT_LINES = 6
@@ -69,8 +69,8 @@ class LastResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
-    """What became of a result.
+class PrintedResult:
+    """What was printed of a result.
 
     Attributes:
         summary: such as `3 rows`.
@@ -85,7 +85,7 @@ class Printed:
 
 def print_result(
     cursor: "Cursor", output: Output, settings: Settings, checkpoint: Callable[[], None]
-) -> Printed:
+) -> PrintedResult:
     """Print all rows of a cursor.
 
     Args:
@@ -95,25 +95,25 @@ def print_result(
     """
     if settings.format == "table":
         return _print_table(cursor, output, settings, checkpoint)
-    return Printed(_export(cursor, output, settings, checkpoint))
+    return PrintedResult(_export(cursor, output, settings, checkpoint))
 
 
 def reprint(retained: LastResult, output: Output, settings: Settings) -> str:
     """Print a result again with all its rows and columns, and return its summary."""
-    preview, look, screen = retained.preview(), _look(settings), _screen(output, settings)
-    if not output.is_paged and is_too_wide(preview, look, screen):
-        lines = draw_vertical(preview, look, screen)
+    preview, style, screen = retained.preview(), _value_style(settings), _screen(output, settings)
+    if not output.is_paged and is_too_wide(preview, style, screen):
+        lines = draw_vertical(preview, style, screen)
     else:
-        lines, _ = draw(preview, look, Screen(None if output.is_paged else screen.columns))
-    with suppress(PagerLeft):
-        if not is_whole_within(preview, look, screen):
+        lines, _ = draw(preview, style, Screen(None if output.is_paged else screen.columns))
+    with suppress(PagerClosed):
+        if not is_whole_within(preview, style, screen):
             output.scroll_sideways()
         for line in lines:
             output.write_line(line)
     return footer(preview, len(preview.names))
 
 
-def print_plan(document: str, output: Output) -> Printed | None:
+def print_plan(document: str, output: Output) -> PrintedResult | None:
     """Draw the plan that a document of EXPLAIN (FORMAT JSON) describes; None if it has no tree."""
     import json
 
@@ -125,12 +125,12 @@ def print_plan(document: str, output: Output) -> Printed | None:
     for line in draw_plan(plan, output.width()):
         output.write_line(line)
     whole = [(text_of(line),) for line in draw_plan(plan, None)]
-    return Printed("Plan", True, LastResult(("plan",), ("STRING",), whole))
+    return PrintedResult("Plan", True, LastResult(("plan",), ("STRING",), whole))
 
 
 def _print_table(
     cursor: "Cursor", output: Output, settings: Settings, checkpoint: Callable[[], None]
-) -> Printed:
+) -> PrintedResult:
     names, types = _columns(cursor)
     screen = _screen(output, settings)
     limit = _row_limit(settings, output.height())
@@ -143,31 +143,35 @@ def _print_table(
         retained = None if table is None else LastResult(names, types, table)
     if not output.is_terminal:
         retained = None  # nobody looks at it, so nobody asks for it again
-    look = _look(settings)
+    style = _value_style(settings)
     if output.is_paged and retained is not None:
-        return Printed(reprint(retained, output, settings), True, retained)
-    lines = _vertical_lines(preview, look, screen)
-    drawn_columns = len(names)
+        return PrintedResult(reprint(retained, output, settings), True, retained)
+    lines = _vertical_lines(preview, style, screen)
+    visible_columns = len(names)
     if lines is None:
-        lines, drawn_columns = draw(preview, look, screen)
+        lines, visible_columns = draw(preview, style, screen)
     for line in lines:
         output.write_line(line)
-    is_whole = drawn_columns == len(names) and preview.drawn_rows == preview.total
-    return Printed(footer(preview, drawn_columns), is_whole, retained)
+    is_whole = visible_columns == len(names) and preview.visible_rows == preview.total
+    return PrintedResult(footer(preview, visible_columns), is_whole, retained)
 
 
-def _vertical_lines(preview: Preview, look: ValueStyle, screen: Screen) -> Iterable[Line] | None:
+def _vertical_lines(preview: Preview, style: ValueStyle, screen: Screen) -> Iterable[Line] | None:
     """A line for each value, where columns would be left out and all values fit the screen."""
-    least = preview.drawn_rows * (len(preview.names) + 1)
-    if screen.lines is None or preview.drawn_rows < preview.total or not 0 < least <= screen.lines:
+    least = preview.visible_rows * (len(preview.names) + 1)
+    if (
+        screen.lines is None
+        or preview.visible_rows < preview.total
+        or not 0 < least <= screen.lines
+    ):
         return None
-    if not is_too_wide(preview, look, screen):
+    if not is_too_wide(preview, style, screen):
         return None
-    lines = list(draw_vertical(preview, look, screen))
+    lines = list(draw_vertical(preview, style, screen))
     return lines if len(lines) <= screen.lines else None
 
 
-def _look(settings: Settings) -> ValueStyle:
+def _value_style(settings: Settings) -> ValueStyle:
     return ValueStyle("NULL" if settings.null is None else settings.null, settings.separators)
 
 
@@ -249,7 +253,7 @@ def _export(
     if settings.format not in COLUMN_FORMATS:
         chunks = _row_chunks(names, row_batches(), settings)
     elif any(name in _PYTHON_ALONE for name in types):
-        chunks = _column_chunks(names, map(_transposed, row_batches()), settings)
+        chunks = _column_chunks(names, map(_transpose, row_batches()), settings)
     else:
         chunks = _column_chunks(names, column_batches(), settings)
     for chunk in chunks:
@@ -261,15 +265,15 @@ def format_last(retained: LastResult, settings: Settings) -> str:
     """All rows of a retained result, in the format of the settings."""
     preview = retained.preview()
     if settings.format == "table":
-        lines, _ = draw(preview, _look(settings), Screen())
+        lines, _ = draw(preview, _value_style(settings), Screen())
         return "".join(f"{text_of(line)}\n" for line in lines)
     if settings.format in COLUMN_FORMATS:
-        columns = _transposed(preview.rows)
+        columns = _transpose(preview.rows)
         return "".join(_column_chunks(retained.names, iter([columns] if columns else []), settings))
     return "".join(_row_chunks(retained.names, iter([preview.rows]), settings))
 
 
-def _transposed(rows: Sequence[Row]) -> list[Sequence[Any]]:
+def _transpose(rows: Sequence[Row]) -> list[Sequence[Any]]:
     return list(zip(*rows, strict=True))
 
 

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _LEAST_BAR, _MOST_BAR = 10, 30
-_TURNS = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-_FEW_PERCENT = 2  # below that nobody can say how long the rest takes
+_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_MIN_PERCENT_TO_ESTIMATE = 2  # below that nobody can say how long the rest takes
 _UNITS = ("", " K", " M", " G", " T")
 
 
@@ -23,28 +23,28 @@ def progress_line(report: "ProgressReport | None", seconds: float, columns: int)
         columns: of the terminal; the line takes at most one less.
     """
     room = columns - 1
-    turn = _TURNS[int(seconds * 10) % len(_TURNS)]
+    spinner = _SPINNER[int(seconds * 10) % len(_SPINNER)]
     if report is None:
-        return elide(f"{turn} running for {_time(seconds)}", room)
-    done = f"{counted(report.done)} {report.unit}"
+        return elide(f"{spinner} running for {_time(seconds)}", room)
+    count_text = f"{format_count(report.done)} {report.unit}"
     if not report.total and not report.done:
-        return elide(f"{turn} {report.activity} for {_time(seconds)}", room)  # nothing came yet
+        return elide(f"{spinner} {report.activity} for {_time(seconds)}", room)  # nothing came yet
     if not report.total:
-        return elide(f"{turn} {report.activity}: {done}, {_time(seconds)}", room)
+        return elide(f"{spinner} {report.activity}: {count_text}, {_time(seconds)}", room)
     share = min(1.0, report.done / report.total)
     percent = int(share * 100)
-    took = _time(seconds)
-    if _FEW_PERCENT <= percent < 100:
-        took += f", about {_time(seconds * (1 - share) / share)} left"
-    done = f"{counted(report.done)} of {counted(report.total)} {report.unit}"
-    text = f" {percent:3} %  {report.activity}: {done}  {took}"
+    time_text = _time(seconds)
+    if _MIN_PERCENT_TO_ESTIMATE <= percent < 100:
+        time_text += f", about {_time(seconds * (1 - share) / share)} left"
+    count_text = f"{format_count(report.done)} of {format_count(report.total)} {report.unit}"
+    text = f" {percent:3} %  {report.activity}: {count_text}  {time_text}"
     bar = min(_MOST_BAR, room - width(text))
     if bar < _LEAST_BAR:
         return elide(text.strip(), room)
     return f"{_bar(share, bar)}{text}"
 
 
-def counted(number: int) -> str:
+def format_count(number: int) -> str:
     """A number of rows or bytes in four digits at most: `980`, `12.5 K`, `1.25 M`."""
     value, unit = float(number), 0
     while value >= 999.5 and unit < len(_UNITS) - 1:

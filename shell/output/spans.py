@@ -1,7 +1,7 @@
 """Lines of text whose parts have a role, which a terminal shows as a colour.
 
-What draws says roles; `Output` alone knows colours, and escapes the texts, so that no data can
-bring a colour of its own.
+Functions that draw give roles; only `Output` turns roles into colours, and it escapes the texts, so
+that data cannot set a colour.
 """
 
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ def text_of(line: Line) -> str:
     return "".join(span.text for span in line)
 
 
-def coloured(text: str, role: Role) -> str:
+def add_colour(text: str, role: Role) -> str:
     """An escaped text with the codes that colour it on a terminal."""
     code = _CODES.get(role)
     return text if code is None or not text else f"\x1b[{code}m{text}\x1b[0m"

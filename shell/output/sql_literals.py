@@ -8,7 +8,7 @@ from typing import Any
 
 from pykudu_sql.shell.output.values import to_text
 
-ROWS_IN_A_STATEMENT = 500
+ROWS_PER_STATEMENT = 500
 
 
 def to_sql(value: object) -> str:
@@ -47,8 +47,8 @@ def inserts(table: str, names: Sequence[str], batches: Iterable[Sequence[Any]]) 
     """
     head = f"INSERT INTO {table} ({', '.join(names)}) VALUES\n"
     for batch in batches:
-        for start in range(0, len(batch), ROWS_IN_A_STATEMENT):
-            rows = batch[start : start + ROWS_IN_A_STATEMENT]
+        for start in range(0, len(batch), ROWS_PER_STATEMENT):
+            rows = batch[start : start + ROWS_PER_STATEMENT]
             yield head + ",\n".join(f"({', '.join(map(to_sql, row))})" for row in rows) + ";\n"
 
 

@@ -1,7 +1,7 @@
-"""One line of a terminal that says how far a statement is, and goes before anything else comes.
+"""A line of progress on a terminal, erased before anything else is written.
 
-A thread that waits for the statement shows it, the one that runs the statement writes results: each
-has the line to itself meanwhile. Once results are being written it stays away.
+The thread that waits for a statement draws the line, the thread that runs it writes results; a lock
+lets one of them write at a time. Once results are written, the line is not drawn again.
 """
 
 import os
@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable
 from typing import IO
 
-_SHOWN_AFTER_SECONDS = 1.0
-_REDRAWN_AFTER_SECONDS = 0.1
-_ERASED = "\r\x1b[K"
+_DELAY_SECONDS = 1.0
+_REDRAW_SECONDS = 0.1
+_ERASE_LINE = "\r\x1b[K"
 
-# What a line says: the text for seconds that have passed and columns that there are.
+# The text of the line, from the seconds that have passed and the columns of the terminal.
 Text = Callable[[float, int], str]
 
 
@@ -35,24 +35,24 @@ class StatusLine:
                 self._since = time.monotonic()
 
     def end(self) -> None:
-        """Take the line away until the next statement begins, if it is there."""
+        """Erase the line; it is not drawn again until the next statement begins."""
         if self._since is None:
             return
         with self._lock:
             self._since = None
             if self._last_redraw is not None:
                 self._last_redraw = None
-                self._write(_ERASED)
+                self._write(_ERASE_LINE)
 
     def show(self, text: Text) -> None:
         """Draw the line, if the statement takes long. Meant to be called many times a second."""
         with self._lock:
             now = time.monotonic()
-            if self._since is None or now - self._since < _SHOWN_AFTER_SECONDS:
+            if self._since is None or now - self._since < _DELAY_SECONDS:
                 return
-            if self._last_redraw is None or now - self._last_redraw >= _REDRAWN_AFTER_SECONDS:
+            if self._last_redraw is None or now - self._last_redraw >= _REDRAW_SECONDS:
                 self._last_redraw = now
-                self._write(_ERASED + text(now - self._since, self._columns()))
+                self._write(_ERASE_LINE + text(now - self._since, self._columns()))
 
     def _columns(self) -> int:
         try:

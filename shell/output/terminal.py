@@ -15,9 +15,9 @@ from typing import IO, TYPE_CHECKING, TextIO
 
 from pykudu_sql.shell.output.clipboard import MOST_BYTES, osc52
 from pykudu_sql.shell.output.display import escape
-from pykudu_sql.shell.output.messages import fitted
-from pykudu_sql.shell.output.pager import CHOPPED, PagedText, PagerLeft
-from pykudu_sql.shell.output.spans import Line, Role, Span, coloured, text_of
+from pykudu_sql.shell.output.messages import wrap_message
+from pykudu_sql.shell.output.pager import CHOP_LINES, PagedText, PagerClosed
+from pykudu_sql.shell.output.spans import Line, Role, Span, add_colour, text_of
 from pykudu_sql.shell.output.status_line import StatusLine
 from pykudu_sql.shell.settings import UsageError
 
@@ -47,7 +47,7 @@ class Output:
     """A stream of text that can be redirected to a file and back.
 
     Attributes:
-        status: the line that says how far a statement is, which goes before results come.
+        status: the line of progress, erased before results are written.
         seconds_paged: that the user was in a pager.
     """
 
@@ -88,8 +88,9 @@ class Output:
 
     @contextmanager
     def paged(self, command: str, *, safe: bool) -> Iterator[None]:
-        """A block whose text goes through a pager if it does not fit the screen; which ends there
-        when the user has left the pager.
+        """A block whose text goes through a pager if it does not fit the screen.
+
+        The block ends early when the user closes the pager.
 
         `command`: of the pager; `safe`: it must start no other program.
         """
@@ -98,7 +99,7 @@ class Output:
             return
         self._paged = paged = PagedText(command, self._stream, self._size(), safe=safe)
         try:
-            with suppress(PagerLeft):
+            with suppress(PagerClosed):
                 yield
         finally:
             paged.close()
@@ -115,7 +116,7 @@ class Output:
         """Show what comes in the pager, whose lines are not broken; only within `paged`."""
         if self._paged is not None:
             self.status.end()
-            self._paged.start(CHOPPED)
+            self._paged.start(CHOP_LINES)
 
     @property
     def is_paged(self) -> bool:
@@ -142,7 +143,7 @@ class Output:
         """Write one line, its texts escaped and its roles coloured if this is a terminal."""
         if shows_colours(self._stream):
             spans = [(escape(text), role) for text, role in line]
-            rendered = "".join(coloured(text, role) for text, role in spans) + "\n"
+            rendered = "".join(add_colour(text, role) for text, role in spans) + "\n"
             self._show(rendered, "".join(text for text, _ in spans) + "\n")
         else:
             self.write(text_of(line) + "\n")
@@ -224,13 +225,13 @@ def print_error(text: str) -> None:
     """A message that is not a result, on the standard error stream, escaped for a terminal."""
     rendered = escape(text, keep="\n").split("\n")
     if sys.stderr.isatty():
-        rendered = fitted(rendered, size_of(sys.stderr).columns)
+        rendered = wrap_message(rendered, size_of(sys.stderr).columns)
     if shows_colours(sys.stderr):
-        rendered = ["".join(coloured(*span) for span in _marked(line)) for line in rendered]
+        rendered = ["".join(add_colour(*span) for span in _highlight(line)) for line in rendered]
     print("\n".join(rendered), file=sys.stderr, flush=True)
 
 
-def _marked(line: str) -> Iterator[Span]:
+def _highlight(line: str) -> Iterator[Span]:
     """A line of a message with the parts that stand out: the code, the place, the hint."""
     if match := _ERROR.fullmatch(line):
         yield Span(line[: match.start(1)])

@@ -21,10 +21,10 @@ def wrap_name(name: str, columns: int) -> list[str]:
     lines = []
     while width(name) > columns:
         fitting = len(take(name, columns)) or 1
-        broken = [end.end() for end in _NAME_PIECE.finditer(name) if end.end() <= fitting]
-        cut = broken[-1] if broken else fitting
-        lines.append(name[:cut])
-        name = name[cut:]
+        piece_ends = [end.end() for end in _NAME_PIECE.finditer(name) if end.end() <= fitting]
+        line_end = piece_ends[-1] if piece_ends else fitting
+        lines.append(name[:line_end])
+        name = name[line_end:]
     return [*lines, name]
 
 
@@ -41,9 +41,9 @@ def wrap_text(text: str, columns: int, lines: int) -> list[str]:
         fitting = len(take(text, columns)) or 1
         blank = text.rfind(" ", 0, fitting + 1)
         # A word that would leave most of the line empty is broken itself.
-        cut = blank if blank > max(fitting // 2, len(indent)) else fitting
-        wrapped.append(text[:cut].rstrip(" ") or text[:cut])
-        text = indent + text[cut:].lstrip(" ")
+        line_end = blank if blank > max(fitting // 2, len(indent)) else fitting
+        wrapped.append(text[:line_end].rstrip(" ") or text[:line_end])
+        text = indent + text[line_end:].lstrip(" ")
     return [*wrapped, elide(text, columns)]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pykudu_sql.shell.report.facts import DatabaseFacts, TableFacts
-from pykudu_sql.shell.report.sizes import size_text
+from pykudu_sql.shell.report.sizes import format_size
 
 # Below these nobody would notice the gain.
 _HEIGHT = 2.0
@@ -40,14 +40,14 @@ def _of_table(table: TableFacts) -> Iterator[Advice]:
     if table.memory_bytes >= _MEMORY_BYTES:
         yield Advice(
             f"FLUSH {name}",
-            f"{size_text(table.memory_bytes)} of rows and changes are in memory; opening the "
+            f"{format_size(table.memory_bytes)} of rows and changes are in memory; opening the "
             "database replays them from the log",
         )
     undo = sum(tablet.undo_bytes for tablet in table.tablets)
     if undo >= _LEAST_BYTES and undo >= _UNDO_SHARE * max(1, table.disk_bytes):
         yield Advice(
             f"ALTER TABLE {name} SET TBLPROPERTIES ('kudu.table.history_max_age_sec' = '..')",
-            f"{size_text(undo)} of {size_text(table.disk_bytes)} are history: keep it for a "
+            f"{format_size(undo)} of {format_size(table.disk_bytes)} are history: keep it for a "
             "shorter time, then VACUUM",
         )
 
@@ -66,9 +66,9 @@ def _optimize_reasons(table: TableFacts) -> Iterator[str]:
         size = sum(rowset.disk_bytes for rowset in rowsets) * dead // rows
         if size >= _LEAST_BYTES:
             yield (
-                f"{dead:,} of {rows:,} rows on disk are deleted, about {size_text(size)}; once "
+                f"{dead:,} of {rows:,} rows on disk are deleted, about {format_size(size)}; once "
                 "their history is too old to be kept they go"
             )
     small = [rowset for rowset in rowsets if rowset.disk_bytes < _SMALL_BYTES]
     if len(small) >= _SMALL_ROWSETS and len(small) >= _SMALL_ROWSETS * len(table.tablets):
-        yield f"{len(small):,} rowsets are smaller than {size_text(_SMALL_BYTES)} each"
+        yield f"{len(small):,} rowsets are smaller than {format_size(_SMALL_BYTES)} each"

@@ -1,4 +1,4 @@
-"""What the page tells of a database, read once from its system tables."""
+"""The contents of the page as values, read once from the database's system tables."""
 
 import datetime
 from collections.abc import Sequence
@@ -122,7 +122,7 @@ class DatabaseFacts:
     edits: tuple[str, ...]
 
 
-def facts_of(connection: "Connection", version: str) -> DatabaseFacts:
+def read_facts(connection: "Connection", version: str) -> DatabaseFacts:
     """Read the facts. Raises pykudu_sql.Error: the database is damaged, or cannot be read."""
     _, *edits = inspect(connection.path, ["manifest"])
     ages = _rows(connection, "SHOW SETTINGS LIKE 'history_max_age'")
@@ -180,8 +180,8 @@ def _views(connection: "Connection") -> list[tuple[str, str]]:
 
 
 def _definition(connection: "Connection", kind: str, database: str, listed: str) -> str:
-    own = listed.removeprefix(f"{database}.")
-    quoted = ".".join('"' + name.replace('"', '""') + '"' for name in (database, own))
+    name_in_database = listed.removeprefix(f"{database}.")
+    quoted = ".".join('"' + name.replace('"', '""') + '"' for name in (database, name_in_database))
     return str(_rows(connection, f"SHOW CREATE {kind} {quoted}")[0][0])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from pykudu_sql.shell.report.facts import RowsetFacts, TabletFacts
-from pykudu_sql.shell.report.sizes import size_text
+from pykudu_sql.shell.report.sizes import format_size
 
 _WIDTH = 1000
 _LANE, _GAP = 20, 4
@@ -61,7 +61,7 @@ def _rowset(rowset: RowsetFacts, y: int, lane: int) -> Iterator[str]:
     name = "MemRowSet" if rowset.in_memory else f"DiskRowSet {rowset.number}"
     tooltip = [
         f"{name}: {rowset.rows:,} rows, {rowset.live_rows:,} alive",
-        f"{size_text(rowset.disk_bytes)} on disk",
+        f"{format_size(rowset.disk_bytes)} on disk",
         f"{rowset.redo_records:,} REDO and {rowset.undo_records:,} UNDO records, "
         f"{rowset.memory_deltas:,} changes in memory",
         f"keys from {rowset.low:.1%} to {rowset.high:.1%}",

@@ -10,7 +10,7 @@ from html import escape
 from pykudu_sql.shell.report.advice import advice
 from pykudu_sql.shell.report.facts import ColumnFacts, DatabaseFacts, TableFacts, TabletFacts
 from pykudu_sql.shell.report.layout_svg import layout_svg
-from pykudu_sql.shell.report.sizes import size_text
+from pykudu_sql.shell.report.sizes import format_size
 from pykudu_sql.shell.report.style import STYLE
 
 # Pictures of a table that are there at once; those of its other tablets open on demand.
@@ -23,7 +23,7 @@ _LEGEND = (
 )
 
 
-def page(facts: DatabaseFacts) -> str:
+def render_page(facts: DatabaseFacts) -> str:
     """The text of the page."""
     return "".join(
         [
@@ -54,8 +54,8 @@ def _head(facts: DatabaseFacts) -> Iterator[str]:
         ("tables", f"{len(tables):,}"),
         ("tablets", f"{sum(len(table.tablets) for table in tables):,}"),
         ("live rows", f"{sum(table.live_rows for table in tables):,}"),
-        ("on disk", size_text(sum(table.disk_bytes for table in tables))),
-        ("in memory", size_text(sum(table.memory_bytes for table in tables))),
+        ("on disk", format_size(sum(table.disk_bytes for table in tables))),
+        ("in memory", format_size(sum(table.memory_bytes for table in tables))),
     )
     yield '<dl class="sums">'
     yield from (f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in sums)
@@ -77,8 +77,8 @@ def _tables(tables: Sequence[TableFacts]) -> Iterator[str]:
             f'<div class="soft">{escape(table.comment)}</div></td>'
             f'<td class="number">{len(table.tablets):,}</td>'
             f'<td class="number">{table.live_rows:,}</td>'
-            f'<td class="number">{size_text(table.disk_bytes)}</td>'
-            f'<td class="number">{size_text(table.memory_bytes)}</td>'
+            f'<td class="number">{format_size(table.disk_bytes)}</td>'
+            f'<td class="number">{format_size(table.memory_bytes)}</td>'
             f'<td class="bar">{bar}</td></tr>'
         )
     yield "</tbody></table></div>\n"
@@ -139,8 +139,8 @@ def _columns(columns: Sequence[ColumnFacts]) -> Iterator[str]:
             ("disk", column.disk_bytes),
             ("plain", max(column.plain_bytes - column.disk_bytes, 0)),
         )
-        plain = size_text(column.plain_bytes) if column.encodings else ""
-        disk = size_text(column.disk_bytes) if column.encodings else ""
+        plain = format_size(column.plain_bytes) if column.encodings else ""
+        disk = format_size(column.disk_bytes) if column.encodings else ""
         if column.plain_bytes > column.disk_bytes > 0:
             disk += f' <span class="soft">÷{column.plain_bytes / column.disk_bytes:,.1f}</span>'
         yield (
@@ -166,9 +166,9 @@ def _partitions(tablets: Sequence[TabletFacts]) -> Iterator[str]:
         yield (
             f'<tr><td class="number">{tablet.number}</td><td>{escape(tablet.partition)}</td>'
             f'<td class="number">{tablet.live_rows:,}</td>'
-            f'<td class="number">{size_text(tablet.disk_bytes)}</td>'
-            f'<td class="number">{size_text(tablet.undo_bytes)}</td>'
-            f'<td class="number">{size_text(tablet.memory_bytes)}</td>'
+            f'<td class="number">{format_size(tablet.disk_bytes)}</td>'
+            f'<td class="number">{format_size(tablet.undo_bytes)}</td>'
+            f'<td class="number">{format_size(tablet.memory_bytes)}</td>'
             f'<td class="bar">{bar}</td></tr>'
         )
     yield "</tbody></table></div></details>"
@@ -206,7 +206,7 @@ def _history(facts: DatabaseFacts) -> Iterator[str]:
     undo = sum(tablet.undo_bytes for table in facts.tables for tablet in table.tablets)
     yield (
         f"<p>Kept for {_age(facts.history_max_age)} unless a table says otherwise, and for as long "
-        f"as a snapshot needs it; {size_text(undo)} on disk.</p>"
+        f"as a snapshot needs it; {format_size(undo)} on disk.</p>"
     )
     if facts.snapshots:
         yield "<h3>Snapshots</h3>"

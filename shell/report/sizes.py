@@ -3,7 +3,7 @@
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
-def size_text(size: int) -> str:
+def format_size(size: int) -> str:
     """`980 bytes`, `12.5 KiB`, `3.0 GiB`."""
     value, unit = float(size), 0
     while value >= 1024 and unit < len(_UNITS) - 1:

@@ -203,5 +203,5 @@ class Campaign:
         if self.keep:
             self.output.write(f"{path}: [{state.name}] database kept in {folder}\n")
         if self.override and result.problems:
-            path.write_text(rewrite(text, result.ran), encoding="utf-8")
+            path.write_text(rewrite(text, result.executed), encoding="utf-8")
         return FileResult(path, state.name, result)

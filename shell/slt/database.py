@@ -79,8 +79,8 @@ class ScriptDatabase:
     """A directory with its open connections.
 
     When a connection is opened again, the `SET` and `USE` statements of its session are run again,
-    so that a script means the same however often the database is closed behind its back. `driver`:
-    opens them; `path`: the directory; `settings`: what `driver.connect` is given.
+    so that a script means the same however often a state closes the database. `driver`: opens them;
+    `path`: the directory; `settings`: passed to `driver.connect`.
     """
 
     driver: Driver

@@ -16,24 +16,24 @@ from pykudu_sql.shell.slt.runner import ExecutedRecord
 from pykudu_sql.shell.slt.values import digest
 
 
-def rewrite(text: str, ran: Iterable[ExecutedRecord]) -> str:
+def rewrite(text: str, executed: Iterable[ExecutedRecord]) -> str:
     """A script with the expectation of every record that had a problem replaced by its outcome.
 
     A query that failed is left as it is: that is for a person to decide.
     """
     lines = split_lines(text)
-    for one in sorted(ran, key=lambda one: one.record.source.line, reverse=True):
+    for one in sorted(executed, key=lambda one: one.record.source.line, reverse=True):
         source = one.record.source
         if one.problem is not None:
             old = lines[source.line - 1 : source.end]
-            lines[source.line - 1 : source.end] = _rewritten(one, old)
+            lines[source.line - 1 : source.end] = _rewrite_record(one, old)
     return "\n".join(lines)
 
 
-def _rewritten(one: ExecutedRecord, old: Sequence[str]) -> Sequence[str]:
+def _rewrite_record(one: ExecutedRecord, old: Sequence[str]) -> Sequence[str]:
     sql = [line for line in old[1:] if line.strip()]
-    cut = next((i for i, line in enumerate(sql) if line.strip() == SEPARATOR), len(sql))
-    sql = sql[:cut]
+    separator = next((i for i, line in enumerate(sql) if line.strip() == SEPARATOR), len(sql))
+    sql = sql[:separator]
     match one.record, one.outcome:
         case QueryRecord() as query, Completed(_, rows) if rows is not None:
             return [old[0], *sql, SEPARATOR, *_result(query, rows, one.hash_threshold)]

@@ -197,7 +197,9 @@ class _Parser:
         return ExpectedValues(tuple(rows), by_row=False)
 
 
-def _alone(kind: Callable[[RecordSource], Record]) -> Callable[[RecordSource, list[str]], Record]:
+def _without_arguments(
+    kind: Callable[[RecordSource], Record],
+) -> Callable[[RecordSource, list[str]], Record]:
     """A directive without words behind it."""
 
     def build(source: RecordSource, words: list[str]) -> Record:
@@ -236,10 +238,10 @@ def _expect(condition: bool) -> None:
 
 _DIRECTIVES: Mapping[str, Callable[[RecordSource, list[str]], Record]] = {
     "control": _control,
-    "flush": _alone(FlushRecord),
-    "halt": _alone(Halt),
+    "flush": _without_arguments(FlushRecord),
+    "halt": _without_arguments(Halt),
     "hash-threshold": _hash_threshold,
-    "restart": _alone(Restart),
+    "restart": _without_arguments(Restart),
     "snapshot": _snapshot,
     "subtest": _subtest,
 }

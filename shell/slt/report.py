@@ -50,7 +50,7 @@ def describe(file: FileResult) -> Iterator[str]:
 def summary(files: Sequence[FileResult], seconds: float) -> str:
     """One line: `3 files in 4 states: 210 records run, 0 failed, 2 skipped in 1.42 s`."""
     results = [file.result for file in files if file.result]
-    ran = sum(len(result.ran) for result in results)
+    ran = sum(len(result.executed) for result in results)
     failed = sum(len(file.problems) + bool(file.error) for file in files)
     skipped = sum(result.skipped for result in results)
     scripts = len({file.path for file in files})

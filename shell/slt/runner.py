@@ -59,13 +59,13 @@ class ScriptResult:
     """How a script went.
 
     Attributes:
-        ran: statements and queries in order.
+        executed: statements and queries in order.
         problems: all that went wrong, also what is no statement.
         skipped: records left out by a condition.
         seconds: time it took.
     """
 
-    ran: tuple[ExecutedRecord, ...]
+    executed: tuple[ExecutedRecord, ...]
     problems: tuple[Problem, ...]
     skipped: int
     seconds: float
@@ -96,7 +96,7 @@ class ScriptRunner:
         `records`: the script; `stop_at_problem`: leave the rest out after the first failure.
         """
         started = time.perf_counter()
-        ran: list[ExecutedRecord] = []
+        executed: list[ExecutedRecord] = []
         problems: list[Problem] = []
         skipped = 0
         try:
@@ -108,16 +108,16 @@ class ScriptRunner:
                     continue
                 if isinstance(record, Halt):
                     break
-                done = self._record(record)
-                if isinstance(done, ExecutedRecord):
-                    ran.append(done)
-                problem = done.problem if isinstance(done, ExecutedRecord) else done
+                result = self._record(record)
+                if isinstance(result, ExecutedRecord):
+                    executed.append(result)
+                problem = result.problem if isinstance(result, ExecutedRecord) else result
                 if problem is not None:
                     problems.append(problem)
         finally:
             self._database.close()
         seconds = time.perf_counter() - started
-        return ScriptResult(tuple(ran), tuple(problems), skipped, seconds)
+        return ScriptResult(tuple(executed), tuple(problems), skipped, seconds)
 
     def cancel(self) -> None:
         """Stop soon. Called from another thread."""
@@ -131,19 +131,19 @@ class ScriptRunner:
             case HashThreshold(_, values):
                 self._hash_threshold = values
             case Snapshot(source, name):
-                return self._physical(record, partial(self._snapshot, name, source.connection))
+                return self._run_action(record, partial(self._snapshot, name, source.connection))
             case Control(_, name, on):
                 self._database.settings[name] = on
-                return self._physical(record, self._database.close)
+                return self._run_action(record, self._database.close)
             case Restart():
-                return self._physical(record, self._database.restart)
+                return self._run_action(record, self._database.restart)
             case FlushRecord():
-                return self._physical(record, self._database.flush)
+                return self._run_action(record, self._database.flush)
             case Subtest() | Halt():
                 pass
         return None
 
-    def _physical(self, record: Record, action: Callable[[], None]) -> Problem | None:
+    def _run_action(self, record: Record, action: Callable[[], None]) -> Problem | None:
         """Do what is no statement; its failure is a problem of the record."""
         try:
             action()
@@ -169,7 +169,7 @@ class ScriptRunner:
                 problem = problem or self._check_label(record, sql, outcome)
             case StatementRecord():
                 problem = check_statement(record, sql, outcome)
-                after = self._physical(record, self._after_statement)
+                after = self._run_action(record, self._after_statement)
                 problem = problem or after
         return ExecutedRecord(record, outcome, self._hash_threshold, problem)
 

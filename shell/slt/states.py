@@ -1,4 +1,4 @@
-"""Physical states a script is run in: the same statements, the same answers, other roads."""
+"""Physical states of the database in which a script is run; the answers must be the same."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

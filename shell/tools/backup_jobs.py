@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.tools.job_command import parser_of, run, with_run_options
+from pykudu_sql.shell.tools.job_command import add_run_options, build_job_parser, run_job
 
 if TYPE_CHECKING:
     from pykudu_sql.jobs.report import JobReport
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def backup(argv: Sequence[str]) -> int:
     """Run `pykudu-sql backup`."""
-    parser = parser_of(
+    parser = build_job_parser(
         "backup",
         "Add a step to the backup in a folder: all tables at one moment, with their history. Files "
         "that steps before have are not read again.",
@@ -29,15 +29,15 @@ def backup(argv: Sequence[str]) -> int:
     def job() -> "JobReport":
         from pykudu_sql.jobs.backup import BackupOptions, backup
 
-        options = with_run_options(BackupOptions(arguments.full), "backup", arguments)
+        options = add_run_options(BackupOptions(arguments.full), "backup", arguments)
         return backup(arguments.db, arguments.target, options)
 
-    return run("backup", job, arguments)
+    return run_job("backup", job, arguments)
 
 
 def restore(argv: Sequence[str]) -> int:
     """Run `pykudu-sql restore`."""
-    parser = parser_of("restore", "Make tables as they were at a step of a backup.")
+    parser = build_job_parser("restore", "Make tables as they were at a step of a backup.")
     add = parser.add_argument
     add("source", metavar="FOLDER", help="of the backup")
     add("db", metavar="DB", help="directory of the database; made where there is none")
@@ -52,7 +52,7 @@ def restore(argv: Sequence[str]) -> int:
         from pykudu_sql.jobs.restore import RestoreOptions, restore
 
         options = RestoreOptions(arguments.to, tuple(arguments.table), arguments.name)
-        run_options = with_run_options(options, "restore", arguments)
+        run_options = add_run_options(options, "restore", arguments)
         return restore(arguments.source, arguments.db, run_options)
 
-    return run("restore", job, arguments)
+    return run_job("restore", job, arguments)

@@ -19,10 +19,10 @@ def main(argv: Sequence[str]) -> int:
         print_error(f"pykudu-sql check: {error}")
         return exit_code(error)
     output = Output(sys.stdout)
-    problems = left_over = 0
+    problems = leftover_files = 0
     for finding in checking.run():
         if finding.is_left_over:
-            left_over += 1
+            leftover_files += 1
             continue
         problems += 1
         output.write(f"{finding.path}: {finding.problem}\n    {finding.way_out}\n")
@@ -32,9 +32,9 @@ def main(argv: Sequence[str]) -> int:
     depth = (
         "metadata only" if options.quick else f"{tally.rows:,} rows stored, deleted ones included"
     )
-    if left_over:
-        named = "file was" if left_over == 1 else "files were"
-        depth += f"\n{left_over} {named} left over when a process ended; opening removes them"
+    if leftover_files:
+        named = "file was" if leftover_files == 1 else "files were"
+        depth += f"\n{leftover_files} {named} left over when a process ended; opening removes them"
     if problems:
         output.write(
             f"{problems} problem{'s' if problems > 1 else ''} in {counts}, {depth}, "

@@ -50,15 +50,15 @@ def main(argv: Sequence[str]) -> int:
 def _write_page(path: str, target: Path, part: Sequence[str]) -> None:
     """Write the page about a database, which may be written meanwhile."""
     import pykudu_sql
-    from pykudu_sql.shell.report.facts import facts_of
-    from pykudu_sql.shell.report.page import page
+    from pykudu_sql.shell.report.facts import read_facts
+    from pykudu_sql.shell.report.page import render_page
 
     if part:
         raise UsageError("--html is about the whole database: leave the part out")
     must_be_there(path)
     check_written(str(target), str(target), path)
     with pykudu_sql.connect(path, read_only=True, autocommit=True) as connection:
-        text = page(facts_of(connection, pykudu_sql.__version__))
+        text = render_page(read_facts(connection, pykudu_sql.__version__))
     try:
         target.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:

@@ -28,11 +28,11 @@ Job = Callable[[], "JobReport"]
 OptionsT = TypeVar("OptionsT", bound="RunOptions")
 
 
-def run(name: str, job: Job, arguments: argparse.Namespace) -> int:
+def run_job(name: str, job: Job, arguments: argparse.Namespace) -> int:
     """Do a job and print what it did, or why it did not.
 
     Args:
-        job: what it does, all its imports included.
+        job: runs it, and imports what it needs.
         arguments: the command line; with `verbose` Spark's log and traces are printed, too.
 
     Returns the exit code.
@@ -52,33 +52,33 @@ def run(name: str, job: Job, arguments: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def progress(name: str) -> Callable[[str], None]:
-    """Shows how far a job is in one line of the terminal, where there is one, not too often.
+def progress_printer(name: str) -> Callable[[str], None]:
+    """A function that shows a job's progress in one line of the terminal, if there is one.
 
     `name`: of the command.
     """
     if not sys.stderr.isatty():
-        return lambda done: None
+        return lambda text: None
     start = last_update = time.monotonic()
 
-    def show(done: str) -> None:
+    def show(text: str) -> None:
         nonlocal last_update
         now = time.monotonic()
         if now - last_update >= _PERIOD:
             last_update = now
-            sys.stderr.write(f"\r{_CLEAR}{name}: {done}, {now - start:.0f} s")
+            sys.stderr.write(f"\r{_CLEAR}{name}: {text}, {now - start:.0f} s")
             sys.stderr.flush()
 
     return show
 
 
 def _end_line() -> None:
-    """Take the line of `progress` away."""
+    """Take the line of `progress_printer` away."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r{_CLEAR}")
 
 
-def parser_of(name: str, description: str) -> argparse.ArgumentParser:
+def build_job_parser(name: str, description: str) -> argparse.ArgumentParser:
     """The parser of a command, with the options that all of them have."""
     parser = ArgumentParser(f"pykudu-sql {name}", description)
     default = os.environ.get("PYKUDU_SPARK_MASTER", "local[*]")
@@ -110,8 +110,8 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def with_run_options(options: OptionsT, name: str, arguments: argparse.Namespace) -> OptionsT:
-    """The options of a job, with what `parser_of` has read of where it runs.
+def add_run_options(options: OptionsT, name: str, arguments: argparse.Namespace) -> OptionsT:
+    """The options of a job, with what `build_job_parser` has read of where it runs.
 
     `options`: its own; `name`: of the command, for its progress.
     """
@@ -120,7 +120,7 @@ def with_run_options(options: OptionsT, name: str, arguments: argparse.Namespace
         master=arguments.master,
         conf=_conf(arguments),
         engine=arguments.engine,
-        progress=progress(name),
+        progress=progress_printer(name),
     )
 
 

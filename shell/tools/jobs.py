@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from pykudu_sql.shell.tools.job_command import (
     add_pairs,
-    parser_of,
-    run,
-    with_run_options,
+    add_run_options,
+    build_job_parser,
+    run_job,
 )
 from pykudu_sql.spark.options import OPERATIONS
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def load(argv: Sequence[str]) -> int:
     """Run `pykudu-sql load`."""
-    parser = parser_of("load", "Load files into a table: all of their rows in one commit, or none.")
+    parser = build_job_parser(
+        "load", "Load files into a table: all of their rows in one commit, or none."
+    )
     add = parser.add_argument
     add("db", metavar="DB", help="directory of the database; made where there is none")
     add("table", metavar="TABLE", help="created from the files where it does not exist")
@@ -55,15 +57,15 @@ def load(argv: Sequence[str]) -> int:
             arguments.db,
             arguments.table,
             arguments.sources,
-            with_run_options(options, "load", arguments),
+            add_run_options(options, "load", arguments),
         )
 
-    return run("load", job, arguments)
+    return run_job("load", job, arguments)
 
 
 def export(argv: Sequence[str]) -> int:
     """Run `pykudu-sql export`."""
-    parser = parser_of("export", "Write a table, or what it was at some moment, to files.")
+    parser = build_job_parser("export", "Write a table, or what it was at some moment, to files.")
     add = parser.add_argument
     _add_output(parser)
     add("--columns", metavar="A,B", help="only these")
@@ -87,15 +89,15 @@ def export(argv: Sequence[str]) -> int:
             arguments.db,
             arguments.table,
             arguments.target,
-            with_run_options(options, "export", arguments),
+            add_run_options(options, "export", arguments),
         )
 
-    return run("export", job, arguments)
+    return run_job("export", job, arguments)
 
 
 def changes(argv: Sequence[str]) -> int:
     """Run `pykudu-sql changes`."""
-    parser = parser_of("changes", "Write what commits did to the rows of a table to files.")
+    parser = build_job_parser("changes", "Write what commits did to the rows of a table to files.")
     add = parser.add_argument
     _add_output(parser)
     moment = "a timestamp, a hybrid timestamp or a snapshot's name"
@@ -120,10 +122,10 @@ def changes(argv: Sequence[str]) -> int:
             arguments.table,
             arguments.target,
             arguments.since,
-            with_run_options(options, "changes", arguments),
+            add_run_options(options, "changes", arguments),
         )
 
-    return run("changes", job, arguments)
+    return run_job("changes", job, arguments)
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:

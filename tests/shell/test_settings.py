@@ -7,21 +7,21 @@ import pytest
 from pykudu_sql.shell.settings import (
     Settings,
     UsageError,
-    checked,
     config_path,
     history_path,
-    load,
+    load_settings,
+    replace_setting,
 )
 
 
 def test_a_file_overrides_the_defaults(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text('format = "csv"\ntimer = true\nmax_rows = 0\n')
-    assert load(Settings(), path) == Settings(format="csv", timer=True, max_rows=0)
+    assert load_settings(Settings(), path) == Settings(format="csv", timer=True, max_rows=0)
 
 
 def test_a_file_that_is_not_there_changes_nothing(tmp_path: Path) -> None:
-    assert load(Settings(), tmp_path / "none.toml") == Settings()
+    assert load_settings(Settings(), tmp_path / "none.toml") == Settings()
 
 
 @pytest.mark.parametrize(
@@ -39,13 +39,13 @@ def test_a_wrong_file_is_named_with_the_reason(tmp_path: Path, text: str, messag
     path = tmp_path / "config.toml"
     path.write_text(text)
     with pytest.raises(UsageError) as caught:
-        load(Settings(), path)
+        load_settings(Settings(), path)
     assert str(caught.value).startswith(f"{path}: ") and message in str(caught.value)
 
 
 def test_one_setting_is_changed_and_the_old_ones_stay() -> None:
     before = Settings()
-    assert checked(before, "null", "-").null == "-" and before.null is None
+    assert replace_setting(before, "null", "-").null == "-" and before.null is None
 
 
 def test_files_follow_the_xdg_rules() -> None:

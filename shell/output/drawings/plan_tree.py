@@ -51,7 +51,7 @@ def draw_plan(document: _Node, columns: int | None) -> list[Line]:
     room = max(room, _NARROWEST)
     lines: list[Line] = [(Span(pad("", room)), Span(_right(names, widths), Role.FRAME))]
     for row in rows:
-        lines += _folded(row, room, widths)
+        lines += _wrap_row(row, room, widths)
     if measured:
         count, took = document.get("rows", 0), document["milliseconds"]
         lines.append((Span(f"{count:,} row{'' if count == 1 else 's'} in {took:,.1f} ms"),))
@@ -126,8 +126,8 @@ def _scan_details(scan: _Node) -> list[str]:
     if "tablets" in scan:
         parts.append(f"tablets {_count(scan.get('tablets_read'))} of {_count(scan['tablets'])}")
     if read is not None:
-        left = read["rowsets"] - read["rowsets_pruned"]
-        parts.append(f"rowsets {left:,} of {read['rowsets']:,}")
+        rowsets_read = read["rowsets"] - read["rowsets_pruned"]
+        parts.append(f"rowsets {rowsets_read:,} of {read['rowsets']:,}")
         parts.append(f"blocks {read['blocks_read']:,} of {read['blocks']:,}")
         parts.append(f"rows read {read['rows_scanned']:,}")
         if read["deltas_applied"]:
@@ -145,7 +145,7 @@ def _count(number: int | None) -> str:
     return "" if number is None else f"{number:,}"
 
 
-def _folded(row: _Row, room: int, widths: Sequence[int]) -> Iterator[Line]:
+def _wrap_row(row: _Row, room: int, widths: Sequence[int]) -> Iterator[Line]:
     """A row in as many lines as its text needs in so many columns."""
     texts = wrap_text(escape(row.text), max(room - width(row.bars), 8), _DETAIL_LINES)
     bars = row.bars

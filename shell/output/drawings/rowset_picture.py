@@ -23,7 +23,7 @@ class RowsetShape:
     in_memory: bool = False
 
 
-def picture(rowsets: Sequence[RowsetShape], columns: int) -> list[Line]:
+def draw_rowsets(rowsets: Sequence[RowsetShape], columns: int) -> list[Line]:
     """The lines of the picture, each of so many columns."""
     rows: list[list[tuple[int, int, RowsetShape]]] = []
     for rowset in sorted(rowsets, key=lambda r: (r.low, r.high, r.number)):

@@ -22,7 +22,7 @@ def test_a_script_of_the_corpus_gets_its_answers(script: Path, tmp_path: Path) -
     file = run_script(script, STATES["memory"], tmp_path, part)
     told = "\n".join(describe(file))
     assert not told, f"\n{told}"
-    assert file.result is not None and file.result.ran
+    assert file.result is not None and file.result.executed
 
 
 def test_what_departs_is_expected_to_fail_and_replaced() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pykudu_sql.shell.cli import main
-from pykudu_sql.shell.parameters import Value, value_of
+from pykudu_sql.shell.parameters import Value, parse_value
 from pykudu_sql.shell.repl import without_go
 from tests.shell.terminal import CTRL_R, ENTER, Terminal, prompts, times
 
@@ -159,12 +159,12 @@ def test_an_editor_is_for_people(scripted: Scripted) -> None:
     ],
 )  # fmt: skip
 def test_a_value_is_read_as_people_mean_it(text: str, value: Value) -> None:
-    assert (value_of(text), type(value_of(text))) == (value, type(value))
+    assert (parse_value(text), type(parse_value(text))) == (value, type(value))
 
 
 @given(st.text())
 def test_a_text_in_quotes_stays_that_text(text: str) -> None:
-    assert value_of("'" + text.replace("'", "''") + "'") == text
+    assert parse_value("'" + text.replace("'", "''") + "'") == text
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pykudu_sql
 from pykudu_sql.shell.cli import main
 from pykudu_sql.shell.commands.timestamps import timestamp_sql, wall_time
 from pykudu_sql.shell.output.drawings.row_changes import change_line, net_changes
-from pykudu_sql.shell.output.drawings.rowset_picture import RowsetShape, picture
+from pykudu_sql.shell.output.drawings.rowset_picture import RowsetShape, draw_rowsets
 from pykudu_sql.shell.output.spans import text_of
 from pykudu_sql.shell.settings import UsageError
 from tests.shell.terminal import Terminal, prompts
@@ -172,7 +172,7 @@ def test_every_rowset_is_drawn_once_and_lines_are_equally_long(
     ranges: list[list[float]], columns: int
 ) -> None:
     shapes = [RowsetShape(i, low, high) for i, (low, high) in enumerate(ranges)]
-    lines = picture(shapes, columns)
+    lines = draw_rowsets(shapes, columns)
     assert {len(text_of(line)) for line in lines} <= {columns}
     bars = sum(span.text[0] != "·" for line in lines for span in line)
     assert bars == len(shapes)

@@ -103,6 +103,6 @@ def test_a_program_has_the_clipboard_where_its_desktop_is(
 
 
 def test_a_program_that_fails_took_nothing() -> None:
-    assert clipboard.give(("true",), "text")
-    assert not clipboard.give(("false",), "text")
-    assert not clipboard.give(("/no/such/program",), "text")
+    assert clipboard.copy_to_program(("true",), "text")
+    assert not clipboard.copy_to_program(("false",), "text")
+    assert not clipboard.copy_to_program(("/no/such/program",), "text")

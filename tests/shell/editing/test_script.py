@@ -3,12 +3,12 @@
 import pytest
 
 from pykudu_sql.planner.parse.scripts import is_complete
-from pykudu_sql.shell.editing.script import CommandPart, SqlPart, is_command, parts
+from pykudu_sql.shell.editing.script import CommandPart, SqlPart, is_command, split_script
 
 
 def test_commands_stand_on_lines_of_their_own_between_statements() -> None:
     script = "select 1;\n.mode csv\n\nselect\n2;\n  \\dt x \n"
-    assert list(parts(script, is_complete)) == [
+    assert list(split_script(script, is_complete)) == [
         SqlPart("select 1;\n", 1),
         CommandPart(".mode csv", 2),
         SqlPart("\n\nselect\n2;\n", 2),
@@ -26,11 +26,11 @@ def test_commands_stand_on_lines_of_their_own_between_statements() -> None:
     ],
 )
 def test_a_line_inside_a_statement_is_no_command(script: str) -> None:
-    assert list(parts(script, is_complete)) == [SqlPart(script, 1)]
+    assert list(split_script(script, is_complete)) == [SqlPart(script, 1)]
 
 
 def test_blank_text_has_no_parts() -> None:
-    assert list(parts(" \n\n", is_complete)) == []
+    assert list(split_script(" \n\n", is_complete)) == []
 
 
 @pytest.mark.parametrize(

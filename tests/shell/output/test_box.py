@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pykudu_sql.shell.output.box import Preview, Screen, ValueStyle, draw, footer
 from pykudu_sql.shell.output.display import escape, width
-from pykudu_sql.shell.output.layout import Need, place
+from pykudu_sql.shell.output.layout import SizeRequest, place
 from pykudu_sql.shell.output.spans import Role, Span, text_of
 from pykudu_sql.shell.output.vertical import draw_vertical
 from pykudu_sql.shell.output.wrapping import wrap_line, wrap_name
@@ -190,33 +190,35 @@ def test_a_line_for_each_value_leaves_nothing_out(columns: int) -> None:
 
 
 @given(
-    st.lists(st.builds(Need, st.integers(1, 60), st.integers(1, 60)), min_size=1, max_size=12),
+    st.lists(
+        st.builds(SizeRequest, st.integers(1, 60), st.integers(1, 60)), min_size=1, max_size=12
+    ),
     st.integers(10, 200),
 )
-def test_columns_shown_stand_at_both_ends_and_fit(needs: list[Need], room: int) -> None:
-    needs = [Need(max(need.natural, need.least), need.least) for need in needs]
+def test_columns_shown_stand_at_both_ends_and_fit(needs: list[SizeRequest], room: int) -> None:
+    needs = [SizeRequest(max(need.natural, need.minimum), need.minimum) for need in needs]
     placed = place(needs, room)
     hidden = [i for i in range(len(needs)) if i not in placed.visible]
     assert hidden == list(range(hidden[0], hidden[-1] + 1)) if hidden else True
     assert len(placed.gaps) == bool(hidden)
     if len(placed.visible) > 1:
         shown = zip(placed.widths, (needs[i] for i in placed.visible), strict=True)
-        assert all(need.least <= w <= need.natural for w, need in shown)
+        assert all(need.minimum <= w <= need.natural for w, need in shown)
         assert sum(placed.widths) + 3 * len(placed.visible) + 4 * bool(hidden) < room
 
 
 @given(
     st.lists(
-        st.builds(Need, st.integers(1, 60), st.integers(1, 60), st.booleans()),
+        st.builds(SizeRequest, st.integers(1, 60), st.integers(1, 60), st.booleans()),
         min_size=1,
         max_size=12,
     ),
     st.integers(10, 200),
 )
 def test_columns_of_one_value_go_before_those_that_tell_rows_apart(
-    needs: list[Need], room: int
+    needs: list[SizeRequest], room: int
 ) -> None:
-    needs = [Need(max(n.natural, n.least), n.least, n.is_constant) for n in needs]
+    needs = [SizeRequest(max(n.natural, n.minimum), n.minimum, n.is_constant) for n in needs]
     placed = place(needs, room)
     hidden = [i for i in range(len(needs)) if i not in placed.visible]
     if len(placed.visible) > 1:

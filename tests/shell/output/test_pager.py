@@ -9,7 +9,7 @@ import pytest
 
 from pykudu_sql.shell.output.pager import (
     PagedText,
-    PagerLeft,
+    PagerClosed,
     pager_command,
     pager_environment,
 )
@@ -72,7 +72,7 @@ def test_what_does_not_fit_goes_through_the_pager(tmp_path: Path, texts: list[st
 
 
 def test_who_leaves_the_pager_wants_no_more() -> None:
-    with pytest.raises(PagerLeft):
+    with pytest.raises(PagerClosed):
         paged("exec true", *["line\n" * 10_000] * 1_000)
 
 

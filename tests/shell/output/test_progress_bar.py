@@ -7,7 +7,7 @@ import pytest
 from pykudu_sql import ProgressReport
 from pykudu_sql.shell.output import status_line
 from pykudu_sql.shell.output.display import width
-from pykudu_sql.shell.output.progress_bar import counted, progress_line
+from pykudu_sql.shell.output.progress_bar import format_count, progress_line
 from pykudu_sql.shell.output.status_line import StatusLine
 
 HALF = ProgressReport("reading orders", 1_500_000, 3_000_000, "rows")
@@ -28,7 +28,7 @@ HALF = ProgressReport("reading orders", 1_500_000, 3_000_000, "rows")
     ],
 )
 def test_large_numbers_take_few_digits(number: int, text: str) -> None:
-    assert counted(number) == text
+    assert format_count(number) == text
 
 
 def test_the_line_says_share_rows_time_and_what_is_left() -> None:

@@ -17,11 +17,11 @@ from pykudu_sql.shell.report.facts import (
     RowsetFacts,
     TableFacts,
     TabletFacts,
-    facts_of,
+    read_facts,
 )
 from pykudu_sql.shell.report.layout_svg import layout_svg
-from pykudu_sql.shell.report.page import page
-from pykudu_sql.shell.report.sizes import size_text
+from pykudu_sql.shell.report.page import render_page
+from pykudu_sql.shell.report.sizes import format_size
 
 HOSTILE = "</td><script>alert(1)</script>\"'&<b>"
 
@@ -52,7 +52,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def facts(path: str) -> DatabaseFacts:
     with pykudu_sql.connect(path, read_only=True, autocommit=True) as conn:
-        return facts_of(conn, "0.0")
+        return read_facts(conn, "0.0")
 
 
 class Markup(HTMLParser):
@@ -80,7 +80,7 @@ class Markup(HTMLParser):
 
 
 def test_the_page_is_well_formed_and_needs_nothing_from_elsewhere(facts: DatabaseFacts) -> None:
-    text = page(facts)
+    text = render_page(facts)
     markup = Markup()
     markup.feed(text)
     assert not markup.open
@@ -91,7 +91,7 @@ def test_the_page_is_well_formed_and_needs_nothing_from_elsewhere(facts: Databas
 
 
 def test_names_and_comments_are_text(facts: DatabaseFacts) -> None:
-    text = page(facts)
+    text = render_page(facts)
     assert HOSTILE not in text and "<script" not in text
     assert "&lt;/td&gt;&lt;script&gt;" in text
     assert "a &lt; b" in text
@@ -105,11 +105,11 @@ def test_names_and_comments_are_text(facts: DatabaseFacts) -> None:
     ],
 )  # fmt: skip
 def test_the_page_tells(facts: DatabaseFacts, told: str) -> None:
-    assert told in page(facts)
+    assert told in render_page(facts)
 
 
 def test_a_database_without_tables_has_a_page(facts: DatabaseFacts) -> None:
-    text = page(replace(facts, tables=(), views=(), snapshots=(), dropped=(), waiting=()))
+    text = render_page(replace(facts, tables=(), views=(), snapshots=(), dropped=(), waiting=()))
     assert "There are none." in text and "Nothing would gain much." in text
 
 
@@ -184,7 +184,7 @@ def test_advice_names_tables_as_sql_needs_it(facts: DatabaseFacts) -> None:
     [(0, "0 bytes"), (1023, "1,023 bytes"), (1536, "1.5 KiB"), (5 << 40, "5.0 TiB")],
 )
 def test_sizes_have_units(size: int, text: str) -> None:
-    assert size_text(size) == text
+    assert format_size(size) == text
 
 
 def test_the_command_writes_the_page_beside_a_writer(path: str, tmp_path: Path) -> None:

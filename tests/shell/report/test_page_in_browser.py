@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import pykudu_sql
-from pykudu_sql.shell.report.facts import facts_of
-from pykudu_sql.shell.report.page import page
+from pykudu_sql.shell.report.facts import read_facts
+from pykudu_sql.shell.report.page import render_page
 
 CHROMIUM = shutil.which("chromium")
 playwright = pytest.importorskip(
@@ -27,7 +27,7 @@ def address(tmp_path: Path) -> str:
         for _ in range(2):
             conn.execute("UPSERT INTO orders SELECT i, 'x' FROM range(5000) r(i)")
             conn.execute("FLUSH")
-        text = page(facts_of(conn, "0.0"))
+        text = render_page(read_facts(conn, "0.0"))
     target = tmp_path / "report.html"
     target.write_text(text)
     return target.as_uri()

@@ -117,11 +117,11 @@ SELECT wrong FROM t
 def test_wrong_expectations_become_what_happened(
     run_script: Callable[..., ScriptResult],
 ) -> None:
-    assert rewrite(BEFORE, run_script(BEFORE).ran) == AFTER
+    assert rewrite(BEFORE, run_script(BEFORE).executed) == AFTER
 
 
 def test_a_script_without_problems_stays_byte_for_byte(
     run_script: Callable[..., ScriptResult],
 ) -> None:
     text = "\n# spaces  \nstatement ok\nSELECT 1   \n\n\n"
-    assert rewrite(text, run_script(text).ran) == text
+    assert rewrite(text, run_script(text).executed) == text

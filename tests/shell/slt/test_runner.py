@@ -108,7 +108,7 @@ THIS IS NO SQL
 def test_a_right_script_passes_in_every_state(run_script: Run, state: str) -> None:
     result = run_script(GOOD, state)
     assert [problem.reason for problem in result.problems] == []
-    assert (len(result.ran), result.skipped) == (14, 2)
+    assert (len(result.executed), result.skipped) == (14, 2)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_the_run_may_stop_at_the_first_failure(run_script: Run) -> None:
     text = "statement ok\nNO\n\nstatement ok\nNO\n\nstatement ok\nSELECT 1\n"
     assert len(run_script(text).problems) == 2
     stopped = run_script(text, stop_at_problem=True)
-    assert (len(stopped.problems), len(stopped.ran)) == (1, 1)
+    assert (len(stopped.problems), len(stopped.executed)) == (1, 1)
 
 
 @pytest.mark.parametrize("state", sorted(STATES))

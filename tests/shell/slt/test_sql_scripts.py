@@ -23,4 +23,4 @@ def test_a_script_gives_its_answers(script: Path, state: State, tmp_path: Path) 
     )
     told = "\n".join(describe(FileResult(script, state.name, result)))
     assert not told, f"\n{told}"
-    assert result.ran
+    assert result.executed

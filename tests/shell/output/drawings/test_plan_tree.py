@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pykudu_sql.shell.editing.explain_json import as_json
+from pykudu_sql.shell.editing.explain_json import explain_as_json
 from pykudu_sql.shell.output.display import width
 from pykudu_sql.shell.output.drawings.plan_tree import draw_plan
 from pykudu_sql.shell.output.spans import text_of
@@ -102,7 +102,7 @@ def test_names_cannot_act_on_the_terminal() -> None:
     ],
 )
 def test_only_plans_of_queries_are_asked_for_as_json(sql: str, asked: str | None) -> None:
-    assert as_json(sql) == asked
+    assert explain_as_json(sql) == asked
 
 
 def test_a_terminal_shows_the_tree_and_the_error_of_the_statement_as_typed(
