@@ -400,6 +400,11 @@ class Session:
         return self.process.is_current and current is not None and current.has_writes
 
     @property
+    def as_of(self) -> int | None:
+        """The hybrid timestamp at which all tables are read; None for now."""
+        return self._state.settings.as_of
+
+    @property
     def in_transaction(self) -> bool:
         """Whether a transaction waits for commit or rollback."""
         return self._transactions.is_open

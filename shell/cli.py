@@ -9,7 +9,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -215,12 +215,23 @@ def _run(options: argparse.Namespace) -> int:
     session.variables.update(variables)
     try:
         if at_terminal:
-            from pykudu_sql.shell.repl import Repl
-
-            return Repl(session, pykudu_sql.__version__).run(first)
+            return _run_interactively(session, first)
         return _run_scripts(session, [*first, *scripts])
     finally:
         session.close()
+
+
+def _run_interactively(session: "ShellSession", first: Sequence[tuple[str, str | None]]) -> int:
+    from pykudu_sql import __version__
+    from pykudu_sql.shell.first_prompt import first_prompt, welcome
+
+    print(welcome(session.connection, __version__))
+    # What the user's own script prints comes before any prompt.
+    with nullcontext() if first else first_prompt(session.connection):
+        from pykudu_sql.shell.repl import Repl
+
+        repl = Repl(session)
+    return repl.run(first)
 
 
 def _run_command(session: "ShellSession", text: str) -> None:

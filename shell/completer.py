@@ -8,7 +8,6 @@ from prompt_toolkit.document import Document
 
 import pykudu_sql
 from pykudu_sql.settings import SETTINGS
-from pykudu_sql.shell.commands.registry import COMMANDS
 from pykudu_sql.shell.editing.command_arguments import Suggest
 from pykudu_sql.shell.editing.completion import Completion as CompletionContext
 from pykudu_sql.shell.editing.completion import complete
@@ -111,13 +110,19 @@ class ShellCompleter(Completer):
             case Suggest.FUNCTIONS:
                 yield from self._functions()
             case Suggest.COMMANDS:
-                yield from (name for command in COMMANDS for name in command.names)
+                yield from self._commands()
             case Suggest.FORMATS:
                 yield from FORMATS
             case Suggest.SWITCHES:
                 yield from ("on", "off")
             case Suggest.FILES:
                 return
+
+    def _commands(self) -> Iterator[str]:
+        # The commands are a tenth of the start, and most first lines are none.
+        from pykudu_sql.shell.commands.registry import COMMANDS
+
+        return (name for command in COMMANDS for name in command.names)
 
     def _tables(self) -> list[str]:
         return self._session.connection.list_tables()

@@ -9,7 +9,6 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from itertools import islice
-from pathlib import PurePath
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
@@ -24,13 +23,13 @@ from prompt_toolkit.output import ColorDepth, create_output
 
 import pykudu_sql
 from pykudu_sql.shell.commands.command import Quit
-from pykudu_sql.shell.commands.timestamps import wall_time
 from pykudu_sql.shell.completer import ShellCompleter
 from pykudu_sql.shell.editing.destructive_statement import destructive_statement
 from pykudu_sql.shell.editing.highlighter import STYLE, SqlLexer
 from pykudu_sql.shell.editing.history import open_history
 from pykudu_sql.shell.editing.interruptible import run_interruptibly
 from pykudu_sql.shell.editing.script import CommandPart, is_command, split_script
+from pykudu_sql.shell.first_prompt import prompt_text
 from pykudu_sql.shell.output.display import escape, width
 from pykudu_sql.shell.output.printer import PROMPT_LINES
 from pykudu_sql.shell.output.terminal import print_error
@@ -44,11 +43,9 @@ _PLAIN_WORDS = {"exit": ".quit", "quit": ".quit", "help": ".help"}
 class Repl:
     """Reads, runs and prints until the user leaves."""
 
-    def __init__(self, session: ShellSession, version: str) -> None:
-        """A shell over a session; `version` is for the welcome."""
+    def __init__(self, session: ShellSession) -> None:
+        """A shell over a session."""
         self._session = session
-        self._version = version
-        self._read_timestamp: int | None = None
         keeps_history = session.settings.history and not session.safe
         history = open_history(history_path()) if keeps_history else InMemoryHistory()
         colours = ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else None
@@ -85,10 +82,6 @@ class Repl:
 
         `first`: scripts with their names, that run before the first prompt.
         """
-        path = self._session.connection.path
-        print(f'pykudu-sql {self._version}, type ".help" for help')
-        if path == ":memory:":
-            print('Nothing is kept: this database is in memory. ".open DB" opens one on disk.')
         try:
             for text, source in first:
                 self._run_script(text, source)
@@ -96,7 +89,6 @@ class Repl:
             return 0
         while True:
             try:
-                self._read_timestamp = self._session.read_timestamp()
                 default, self._session.prefill = self._session.prefill, ""
                 self._prompt.bottom_toolbar = None
                 text = self._prompt.prompt(default=default)
@@ -161,12 +153,7 @@ class Repl:
         return [(self._style(), "...> ".rjust(width(self._prompt_text())))]
 
     def _prompt_text(self) -> str:
-        connection = self._session.connection
-        name = "memory" if connection.path == ":memory:" else PurePath(connection.path).name
-        moment = ""
-        if self._read_timestamp is not None:
-            moment = f"[as of {wall_time(self._read_timestamp).isoformat(' ', 'seconds')}]"
-        return f"{escape(name)}{moment}{'*' if connection.in_transaction else ''}> "
+        return prompt_text(self._session.connection)
 
     def _style(self) -> str:
         open_transaction = self._session.connection.in_transaction

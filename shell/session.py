@@ -140,14 +140,6 @@ class ShellSession:
         self._leave()
         self.connection = opened
 
-    def read_timestamp(self) -> int | None:
-        """The hybrid timestamp at which all tables are read; None for now."""
-        try:
-            row = self.connection.execute("SHOW SETTINGS LIKE 'as_of'").fetchone()
-        except pykudu_sql.Error:
-            return None  # a prompt without it is better than none
-        return int(row[1]) if row and str(row[1]).isdecimal() else None
-
     def redirect(self, path: Path) -> None:
         """Write results to a file; a session that only reads replaces none.
 

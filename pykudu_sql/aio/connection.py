@@ -69,6 +69,11 @@ class AsyncConnection:
         """Whether a transaction waits for commit or rollback."""
         return self._connection.in_transaction
 
+    @property
+    def as_of(self) -> int | None:
+        """The hybrid timestamp at which `SET as_of` reads all tables; None for now."""
+        return self._connection.as_of
+
     def cursor(self) -> AsyncCursor:
         """A new cursor."""
         return AsyncCursor(self._connection.cursor(), self._worker)

@@ -121,6 +121,11 @@ class Connection:
         """Whether a transaction waits for commit or rollback."""
         return self._session.in_transaction
 
+    @property
+    def as_of(self) -> int | None:
+        """The hybrid timestamp at which `SET as_of` reads all tables; None for now."""
+        return self._session.as_of
+
     @guarded
     def cursor(self) -> Cursor:
         """A new cursor."""

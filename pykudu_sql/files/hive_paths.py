@@ -8,12 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import quote, unquote
 
-import pyarrow as pa
-
-from pykudu_sql.files.column_texts import scalar_texts
-from pykudu_sql.storage.common.types.arrays import plain
-from pykudu_sql.storage.errors import NotSupportedError
-
 NULL: Final = "__HIVE_DEFAULT_PARTITION__"
 _PLAIN: Final = " ,;!$()+@'"
 
@@ -39,16 +33,3 @@ def partitions_of(folders: Sequence[str]) -> Mapping[str, str | None]:
     return {
         unquote(name).lower(): None if text == NULL else unquote(text) for name, _, text in pairs
     }
-
-
-def partition_texts(column: pa.Array, name: str) -> pa.Array:
-    """Values of a column as texts of paths.
-
-    Raises NotSupportedError: they have no text that is read back as the same.
-    """
-    if pa.types.is_nested(column.type) and not pa.types.is_dictionary(column.type):
-        raise NotSupportedError(
-            f"files are not partitioned by column '{name:.80}' of type {column.type!s:.80}",
-            hint="CAST it to STRING",
-        )
-    return scalar_texts(plain(column))

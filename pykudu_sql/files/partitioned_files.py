@@ -10,10 +10,16 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.files.column_texts import scalar_texts
 from pykudu_sql.files.formats import FileKind
-from pykudu_sql.files.hive_paths import folder_of, partition_texts
+from pykudu_sql.files.hive_paths import folder_of
 from pykudu_sql.files.row_writers import WriteRows, row_writer
-from pykudu_sql.storage.errors import ProgrammingError, UndefinedColumnError
+from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.errors import (
+    NotSupportedError,
+    ProgrammingError,
+    UndefinedColumnError,
+)
 
 # A folder whose file was closed for others gets another one.
 MOST_OPEN: Final = 64
@@ -110,7 +116,7 @@ def _groups(rows: pa.Table, columns: Sequence[str]) -> Iterator[tuple[str, pa.Ar
         return
     texts, code = [], np.zeros(rows.num_rows, np.int64)
     for name in columns:
-        words = partition_texts(rows.column(name).combine_chunks(), name).dictionary_encode()
+        words = _partition_texts(rows.column(name).combine_chunks(), name).dictionary_encode()
         own = words.indices.fill_null(len(words.dictionary)).to_numpy().astype(np.int64)
         code = np.unique(code * (len(words.dictionary) + 1) + own, return_inverse=True)[1]
         texts.append(words)
@@ -124,3 +130,16 @@ def _groups(rows: pa.Table, columns: Sequence[str]) -> Iterator[tuple[str, pa.Ar
                 f"a value is too long to name a folder: {folder:.80}..", sqlstate="22001"
             )
         yield folder, pa.array(part)
+
+
+def _partition_texts(column: pa.Array, name: str) -> pa.Array:
+    """Values of a column as texts of paths.
+
+    Raises NotSupportedError: they have no text that is read back as the same.
+    """
+    if pa.types.is_nested(column.type) and not pa.types.is_dictionary(column.type):
+        raise NotSupportedError(
+            f"files are not partitioned by column '{name:.80}' of type {column.type!s:.80}",
+            hint="CAST it to STRING",
+        )
+    return scalar_texts(plain(column))

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("pykudu_sql.maintenance")
 POLL_SECONDS = 0.25
+# Operations are code to be loaded, which a prompt or a short program need not wait for.
+FIRST_OPERATION_SECONDS = 1.0
 SYNC_SECONDS = 0.75
 BACK_OFF_SECONDS = 5.0
 
@@ -67,6 +69,7 @@ class MaintenanceManager:
         self._operation_lock = threading.RLock()
         self._pauses = 0
         self._stop = threading.Event()
+        self._begins = 0.0
         self._backoff_until: dict[tuple[OperationKind, str], float] = {}
         self._flushes_in_a_row = 0
         self._prefers_data = True
@@ -80,7 +83,7 @@ class MaintenanceManager:
     @property
     def _collector(self) -> "StatsCollector":
         """One for all threads: it remembers which merges gained nothing."""
-        # Imported when first used, a quarter of a second after the opening, which need not wait.
+        # Imported when first used: an opening need not wait for it.
         from pykudu_sql.storage.maintenance.stats_collector import StatsCollector
 
         with self._making:
@@ -107,6 +110,7 @@ class MaintenanceManager:
         # Made here: a thread that never starts would keep this object, and all tablets, in a cycle.
         thread = threading.Thread(target=self._run, name="pykudu-maintenance", daemon=True)
         self._thread = thread
+        self._begins = time.monotonic() + FIRST_OPERATION_SECONDS
         thread.start()
 
     def stop(self) -> None:
@@ -274,7 +278,7 @@ class MaintenanceManager:
 
     def _run_in_background(self) -> bool:
         """Run what is most due unless paused or stopped; whether there may be more."""
-        if not self._context.options.maintenance:
+        if not self._context.options.maintenance or time.monotonic() < self._begins:
             return False
         with self._operation_lock:
             return not self._pauses and not self._stop.is_set() and self.run_due()

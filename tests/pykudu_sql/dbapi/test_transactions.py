@@ -265,8 +265,10 @@ def test_as_of_a_snapshot_timestamp_shows_that_moment(reopen: Open) -> None:
     by_key = f"SELECT v FROM t FOR SYSTEM_TIME AS OF {moment} WHERE id = ?"
     assert connection.execute(by_key, (2,)).fetchone() == ("two",)
     connection.execute(f"SET as_of = {moment}")
+    assert connection.as_of == moment
     assert connection.execute("SELECT count(*) FROM t").fetchone() == (2,)
     shown = connection.execute("SHOW SETTINGS LIKE 'as_of'").fetchone()
     assert shown is not None and shown[1] == str(moment)
     connection.execute("SET as_of = DEFAULT")
+    assert connection.as_of is None
     assert connection.execute("SELECT count(*) FROM t").fetchone() == (1,)
