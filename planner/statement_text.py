@@ -35,11 +35,13 @@ _MORE_ROWS: Final = re.compile(rf"(?<=\))(?:{_PLAIN_ROW}){{2}}(?P<rest>(?:{_PLAI
 _LIST: Final = re.compile(r"\?(?:\s?,\s?\?)+")
 _ROWS: Final = re.compile(r"(\(\s?\?(?:, \.\.)?\s?\))(?:\s?,\s?\(\s?\?(?:, \.\.)?\s?\))+")
 # The statement that comes with other values each time, by the thousand: an INSERT of plain ones.
-_PLAIN_VALUE: Final = r"(?:'[^']*'|\d+(?:\.\d+)?|\?)"
-_PLAIN_VALUES: Final = rf"\({_PLAIN_VALUE}(?P<more>(?:\s*,\s*{_PLAIN_VALUE})+)?\)"
+_PLAIN_VALUE: Final = r"(?:\d++(?:\.\d++)?+|'[^']*+'|\?)"
+_COMMA: Final = r"\s*+,\s*+"
+_PLAIN_VALUES: Final = rf"\({_PLAIN_VALUE}(?:{_COMMA}{_PLAIN_VALUE})*+\)"
 _INSERT: Final = re.compile(
-    rf"(?P<head>[^'\"`?/-]*?\bVALUES)(?P<gap>\s?){_PLAIN_VALUES}"
-    rf"(?P<rows>(?:\s*,\s*{_PLAIN_VALUES.replace('?P<more>', '?:')})+)?[\s;]*",
+    rf"(?P<head>[^'\"`?/-]*?\bVALUES)(?P<gap>\s?)"
+    rf"\({_PLAIN_VALUE}(?P<more>(?:{_COMMA}{_PLAIN_VALUE})++)?\)"
+    rf"(?P<rows>(?:{_COMMA}{_PLAIN_VALUES})++)?[\s;]*",
     re.IGNORECASE,
 )
 
