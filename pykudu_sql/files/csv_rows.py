@@ -8,7 +8,6 @@ Then the first line of that record is no row, and another parser begins behind i
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from io import RawIOBase
 from uuid import uuid4
 
 import numpy as np
@@ -25,11 +24,17 @@ from pykudu_sql.files.row_files import (
     torn_row,
 )
 from pykudu_sql.files.source_lines import CsvWalk, record_lines
-from pykudu_sql.files.source_stream import SourceStream
+from pykudu_sql.files.source_stream import (
+    CsvStream,
+    SourceStream,
+    escaped,
+    restored,
+    restored_array,
+)
 from pykudu_sql.files.text_values import read_texts
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.errors import DataError, InvalidValueError
+from pykudu_sql.storage.errors import DataError
 
 _HEADER_BYTES = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -81,7 +86,7 @@ class CsvRows:
             self._stream.close()
             raise
         self._marker = uuid4().hex + kind.delimiter * self._width
-        self._source = _MarkedStream(head, self._stream, self._marker)
+        self._source = CsvStream(head, self._stream, self._marker)
         self._torn: list[TornRow] = []
         self._first = 0
         self._good = 0
@@ -167,7 +172,10 @@ class CsvRows:
         before = np.searchsorted(numbers - np.arange(len(numbers)), rows, side="right")
         self._good += batch.num_rows
         torn = self._torn[delivered : int(before[-1])]
-        return FileBatch(batch.columns, self._first + rows + before, torn)
+        arrays = batch.columns
+        if self._source.has_escapes:
+            arrays = [restored_array(array) for array in arrays]
+        return FileBatch(arrays, self._first + rows + before, torn)
 
     def _has_unfinished(self) -> bool:
         """Whether the last record of the parser is one that does not end, which it may deliver."""
@@ -185,27 +193,23 @@ class CsvRows:
     def _go_on(self) -> Iterator[FileBatch]:
         """Begin another section at the record where the parser stopped, or behind its first line.
 
-        Yields that line as a record that is no row. Raises InvalidValueError: the record ends, and
-        is not UTF-8.
+        Yields that line as a record that is no row.
         """
         walk = self._walk_to(self.count)
-        if walk.records.find_end() is None:
+        if not walk.records.more():
+            self._is_complete = True
+            return
+        if walk.records.find_end() is None or self.count == self._first:
             line = walk.skip_line().decode(errors="replace")
             self._cut.append(self.count)
             torn = torn_row(self.count, _UNCLOSED, line)
             self.count += 1
             nothing = [pa.array([], pa.binary()) for _ in self.columns]
             yield FileBatch(nothing, np.empty(0, np.int64), [torn])
-        elif self.count == self._first:
-            raise InvalidValueError(  # Arrow gives rows that are none to a handler as texts
-                f"'{self._name}', line {walk.records.place.line}: a row that cannot be taken apart "
-                "is not UTF-8",
-                sqlstate="22021",
-            )
         self._stream.close()
         self._stream = self._open()
         _skip(self._stream, walk.records.place.offset)
-        self._source = _MarkedStream(b"", self._stream, self._marker)
+        self._source = CsvStream(b"", self._stream, self._marker)
 
     def _open(self) -> SourceStream:
         return SourceStream(self._path, self._kind)
@@ -231,7 +235,7 @@ class CsvRows:
                 convert_options=arrow_csv.ConvertOptions(
                     column_types=dict.fromkeys(included, pa.binary()),
                     include_columns=included,
-                    null_values=[options.null],
+                    null_values=[escaped(options.null)],
                     strings_can_be_null=True,
                     quoted_strings_can_be_null=False,
                     check_utf8=False,
@@ -246,8 +250,9 @@ class CsvRows:
         if row.text == self._marker:
             self._is_complete = True
         else:
+            text = restored(row.text.encode()).decode(errors="replace")
             reason = f"{row.actual_columns} cells where there are {row.expected_columns} columns"
-            self._torn.append(torn_row(self._first + row.number - 1, reason, row.text))
+            self._torn.append(torn_row(self._first + row.number - 1, reason, text))
         return "skip"
 
     @property
@@ -270,28 +275,3 @@ def _skip(stream: SourceStream, size: int) -> None:
     """Pass the first bytes of a stream."""
     while size:
         size -= len(stream.read(min(size, BLOCK_BYTES)))
-
-
-class _MarkedStream(RawIOBase):
-    """A stream with a line of its own behind the last one."""
-
-    def __init__(self, head: bytes, rest: SourceStream, marker: str) -> None:
-        """`head`: read already; `rest`: what follows; `marker`: the line."""
-        self._head = head
-        self._rest = rest
-        self._end = marker.encode() + b"\n"
-        self._last = b"\n"
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        data: bytes = self._head or self._rest.read(size)
-        if self._head:
-            data, self._head = (data, b"") if size < 0 else (data[:size], data[size:])
-        if data:
-            self._last = data[-1:]
-            return data
-        line_end = b"" if self._last in b"\r\n" else b"\n"
-        data, self._end = (line_end + self._end if self._end else b""), b""
-        return data

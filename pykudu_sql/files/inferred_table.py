@@ -23,6 +23,7 @@ from pykudu_sql.files.column_rows import ColumnFile
 from pykudu_sql.files.file_access import FileAccess, PermittedFile
 from pykudu_sql.files.formats import FileKind, FileOptions, file_kind
 from pykudu_sql.files.json_array import ArrayElements, begins_array
+from pykudu_sql.files.source_stream import escaped
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.errors import DataError, InvalidSchemaError, UndefinedColumnError
 
@@ -235,6 +236,7 @@ def _is_object(line: bytes) -> bool:
 
 
 def _csv_sample(data: bytes, kind: FileKind) -> pa.Table:
+    data = escaped(data.decode(errors="surrogateescape")).encode()
     parsing = arrow_csv.ParseOptions(
         delimiter=kind.delimiter,
         quote_char=kind.options.quote,

@@ -1,6 +1,7 @@
 """Records of CSV: Arrow's parser, the walk that counts them, and a model agree."""
 
 import io
+import json
 import re
 from pathlib import Path
 
@@ -14,13 +15,29 @@ from pykudu_sql.files.file_access import PermittedFile
 from pykudu_sql.files.formats import FileOptions, file_kind
 from pykudu_sql.files.source_lines import CsvRecords
 from pykudu_sql.jobs.load import LoadOptions, load
+from pykudu_sql.jobs.table_layout import NO_LAYOUT, TableLayout
 from pykudu_sql.jobs.target_table import existing_tables
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from tests.pykudu_sql.jobs.job_tables import content, read_rejects, run
 
 _LINE_END = re.compile(rb"\r\n?|\n")
 _PIECES = st.sampled_from(
-    [b"a", b"bb", b",", b",", b"\n", b"\n", b"\r\n", b"\r", b'"', b'"', b'""', b" ", b"\xc3\xa9"]
+    [
+        b"a",
+        b"bb",
+        b",",
+        b",",
+        b"\n",
+        b"\n",
+        b"\r\n",
+        b"\r",
+        b'"',
+        b'"',
+        b'""',
+        b" ",
+        b"\xc3\xa9",
+        b"\0",
+    ]
 )
 _FILES = st.lists(_PIECES, max_size=40).map(b"".join)
 
@@ -153,3 +170,41 @@ def test_a_line_of_any_length_that_does_not_end_is_passed_in_bounded_memory() ->
     assert (records.more(), records.find_end()) == (True, None)
     assert len(records.skip_line()) == 1 << 16
     assert (records.more(), records.place.line, records.find_end()) == (True, 2, 4)
+
+
+def test_a_quote_beside_a_nul_is_no_less_a_quote(
+    table: TableInfo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_rows, "BLOCK_BYTES", 1000)
+    cells = [(b"%d\0" % n + b"x" * (n % 17), b"y\n" * (n % 23) + b'\0"\n') for n in range(400)]
+    data = b"".join(b'%s,"%s"\n' % (a, b.replace(b'"', b'""')) for a, b in cells)
+    records, count = read(table, tmp_path / "nul.csv", data, False)
+    assert (count, list(records.values())) == (400, [list(pair) for pair in cells])
+
+
+@pytest.mark.parametrize("mark", ["a", "\U0010ffff", "\U0010ffff\u0100", "\0"])
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_row_of_the_wrong_width_that_is_not_utf_8_is_a_reject_without_another_word(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], mark: str, is_new: bool
+) -> None:
+    path, source, rejects = str(tmp_path / "my.db"), tmp_path / "a.csv", tmp_path / "rejects"
+    rows = (b"id,v", b"x1,%s", b"2\xff%s,b,c", b"\xff3", b"x4,\xff%s", b"x5,\xc3\xa9", b"6,%s,\xc3")
+    source.write_bytes(b"\n".join(rows).replace(b"%s", mark.encode()))
+    layout = TableLayout(("id",)) if is_new else NO_LAYOUT
+    options = LoadOptions(rejects=str(rejects), engine="local", layout=layout)
+    if not is_new:
+        run(path, "CREATE TABLE t (id STRING PRIMARY KEY, v STRING)")
+    load(path, "t", [str(source)], options)
+    assert content(path) == [("x1", mark), ("x5", "é")]
+    assert [(one["line"], one["row"]) for one in read_rejects(rejects)] == [
+        (3, f"2\ufffd{mark},b,c"),
+        (4, "\ufffd3"),
+        (
+            5,
+            json.dumps(
+                {"id": "x4", "v": f"\ufffd{mark}"}, ensure_ascii=False, separators=(",", ":")
+            ),
+        ),
+        (7, f"6,{mark},\ufffd"),
+    ]
+    assert capfd.readouterr() == ("", "")
