@@ -41,11 +41,15 @@ def main(argv: Sequence[str]) -> int:
     states = list(STATES.values()) if options.state == "all" else [STATES[options.state]]
     if options.override and len(states) > 1:
         raise UsageError("--override needs one state, not all")
+    scripts = list(find_scripts(options.paths))
     if options.junit is not None:
-        _check_report(options.junit)
+        _check_written(options.junit)
+    if options.override:
+        for script in scripts:
+            _check_written(script)
     campaign = Campaign(
         pykudu_driver(),
-        list(find_scripts(options.paths)),
+        scripts,
         states,
         labels=frozenset(options.label),
         settings=_settings(options),
@@ -62,8 +66,8 @@ def main(argv: Sequence[str]) -> int:
     return int(any(file.failed for file in campaign.files))
 
 
-def _check_report(path: Path) -> None:
-    """See that a report may be written. Raises UsageError: it would be a file of a database."""
+def _check_written(path: Path) -> None:
+    """See that a file may be written. Raises UsageError: it would be one of a database."""
     try:
         check_written(str(path), str(path))
     except Error as error:

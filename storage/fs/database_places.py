@@ -5,11 +5,12 @@ whose CURRENT is lost, and of a step of a backup. A place belongs to the databas
 links and `..` resolved, whichever process has them open. A file that begins as those of databases
 do belongs to one, or to a backup, under each of its names (hard links).
 
-Locks and leases have nothing in them that is recognised; a database with a hard link to one of its
-own is not opened (`directory_check`).
+So does one that begins as the note of a lock does, and leases have that too. A lock that nobody
+holds is empty, so an empty file that has several names may be one.
 """
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
@@ -20,6 +21,8 @@ from pykudu_sql.storage.fs import layout
 
 _CURRENT: Final = b"pykudu_sql database\n"
 _FILE_STARTS: Final = (_CURRENT, b"PYKUDUD\n", b"PYKUDUL\n", b"PKCFILE1")
+_NOTE: Final = re.compile(rb"[0-9]{1,10}\n[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}")
+_HEAD_BYTES: Final = 32
 _HINT: Final = "put files outside of every database's directory"
 
 
@@ -41,6 +44,11 @@ def check_written(target: str, name: str, database: str | None = None) -> None:
             raise FileAccessError(
                 f"'{name}' is a file of a database, or of a backup of one",
                 hint="give another name, or remove it if it is a copy that nobody needs",
+            )
+        if _may_be_lock(place):
+            raise FileAccessError(
+                f"'{name}' is empty and has several names: one may be the lock of a database",
+                hint="give another name, or remove this one",
             )
 
 
@@ -122,7 +130,15 @@ def _is_database(folder: str) -> bool:
 
 
 def _begins_as_ours(path: str) -> bool:
-    return _head(path).startswith(_FILE_STARTS)
+    head = _head(path)
+    return head.startswith(_FILE_STARTS) or _NOTE.match(head) is not None
+
+
+def _may_be_lock(path: str) -> bool:
+    with suppress(OSError):
+        status = os.stat(path)
+        return stat.S_ISREG(status.st_mode) and not status.st_size and status.st_nlink > 1
+    return False
 
 
 def _head(path: str) -> bytes:
@@ -130,7 +146,7 @@ def _head(path: str) -> bytes:
     with suppress(OSError):
         if stat.S_ISREG(os.stat(path).st_mode):
             with open(path, "rb", buffering=0) as file:
-                return file.read(len(_CURRENT))
+                return file.read(_HEAD_BYTES)
     return b""
 
 

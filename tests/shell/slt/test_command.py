@@ -3,14 +3,16 @@
 import io
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+import pykudu_sql
 from pykudu_sql.shell.output.terminal import Output
 from pykudu_sql.shell.settings import UsageError
-from pykudu_sql.shell.slt.command import Campaign, find_scripts
+from pykudu_sql.shell.slt.command import Campaign, find_scripts, main
 from pykudu_sql.shell.slt.database import Driver
 from pykudu_sql.shell.slt.report import junit, summary
 from pykudu_sql.shell.slt.states import STATES
@@ -87,6 +89,19 @@ def test_expectations_are_written_only_when_asked(scripts: Path, sqlite_driver: 
         )
         campaign.run()
         assert bad.read_text() == text
+
+
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_results_are_not_written_into_a_database(
+    tmp_path: Path, link: Callable[[Path, Path], None]
+) -> None:
+    path = tmp_path / "my.db"
+    pykudu_sql.connect(path).close()
+    link(path / "CURRENT", tmp_path / "bad.test")
+    before = (path / "CURRENT").read_bytes()
+    with pytest.raises(UsageError, match="database"):
+        main(["--override", str(tmp_path / "bad.test")])
+    assert (path / "CURRENT").read_bytes() == before
 
 
 def test_databases_are_kept_only_when_asked(scripts: Path, sqlite_driver: Driver) -> None:

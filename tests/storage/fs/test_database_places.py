@@ -70,11 +70,29 @@ def test_a_file_of_a_database_is_one_under_each_name(database: Path, tmp_path: P
     files = [path for path in database.rglob("*") if path.is_file() and path.stat().st_size]
     assert {path.suffix for path in files} >= {"", ".log", ".base"}
     for number, path in enumerate(files):
-        if path.name == "LOCK":
-            continue
         other = tmp_path / f"{number}"
         os.link(path, other)
         assert "is a file of a database" in refused(check_written, str(other), "x")
+
+
+def test_a_lock_and_a_lease_are_ones_under_each_name(database: Path, tmp_path: Path) -> None:
+    os.link(database / "LOCK", tmp_path / "free")
+    assert "may be the lock" in refused(check_written, str(tmp_path / "free"), "x")
+    (tmp_path / "free").unlink()
+    with pykudu_sql.connect(database):
+        os.link(database / "LOCK", tmp_path / "lock")
+        assert "is a file of a database" in refused(check_written, str(tmp_path / "lock"), "x")
+        (tmp_path / "lock").unlink()
+    with pykudu_sql.connect(database, read_only=True) as reader:
+        reader.execute("SELECT * FROM t")
+        (lease,) = (database / "leases").iterdir()
+        os.link(lease, tmp_path / "lease")
+        assert "is a file of a database" in refused(check_written, str(tmp_path / "lease"), "x")
+
+
+def test_an_empty_file_of_one_name_may_be_written(tmp_path: Path) -> None:
+    (tmp_path / "x").touch()
+    check_written(str(tmp_path / "x"), "x")
 
 
 def test_a_folder_around_a_database_is_not_replaced(database: Path, tmp_path: Path) -> None:
