@@ -83,8 +83,8 @@ class StatementPlanner:
         catalog_at = store.catalog_at if current is None else current.catalog_at
         as_of = None if settings.as_of is None else bound_at(settings.as_of)
         return PlanContext(
-            catalog.seen_from(settings.database),
-            lambda bound: catalog_at(bound).seen_from(settings.database),
+            catalog.in_database(settings.database),
+            lambda bound: catalog_at(bound).in_database(settings.database),
             store.now(),
             self._evaluate,
             PlanSettings(

@@ -115,8 +115,8 @@ class PlanContext:
         catalog_at = self.catalog_at
         return replace(
             self,
-            catalog=self.catalog.seen_from(database),
-            catalog_at=lambda moment: catalog_at(moment).seen_from(database),
+            catalog=self.catalog.in_database(database),
+            catalog_at=lambda moment: catalog_at(moment).in_database(database),
             settings=replace(self.settings, database=database, as_of=bound),
             frames={},
             frame_in_scope=_no_frame,

@@ -10,7 +10,7 @@ from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Query, Scan
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.common.types.type_names import parse_type, shown_type
+from pykudu_sql.storage.common.types.type_names import format_engine_type, parse_type
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import InvalidSchemaError, NotSupportedError
 
@@ -53,7 +53,7 @@ def result_type_names(query: Query, context: PlanContext) -> list[str]:
 
 def _types(query: Query, context: PlanContext) -> list[str]:
     (types,) = context.evaluate(_types_sql(query))
-    return list(map(shown_type, str(types).split(_SEPARATOR)))
+    return list(map(format_engine_type, str(types).split(_SEPARATOR)))
 
 
 def _types_sql(query: Query) -> str:

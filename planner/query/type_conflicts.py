@@ -31,7 +31,7 @@ from pykudu_sql.planner.types.expression_types import (
     have_decimals,
     holds_decimals,
 )
-from pykudu_sql.storage.common.types.type_names import shown_type
+from pykudu_sql.storage.common.types.type_names import format_engine_type
 from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError
 
 _NO_COMMON_TYPE = "42804"
@@ -97,7 +97,7 @@ def _check_no_list_parameter(operands: Iterable[exp.Expr], beside: str | None) -
     for operand in operands:
         key = list_parameter(operand)
         if key is not None:
-            raise incomparable_list(key, shown_type(beside or ""))
+            raise incomparable_list(key, format_engine_type(beside or ""))
 
 
 def _operand(node: exp.Expr) -> exp.Expr:
@@ -160,7 +160,7 @@ def _differing(
     node: exp.Expr | None = None,
     text: exp.Expr | None = None,
 ) -> ProgrammingError:
-    names = [shown_type(each or "") for each in (one, other)]
+    names = [format_engine_type(each or "") for each in (one, other)]
     hint = f"CAST one: CAST(x AS {names[0]}), CAST(x AS {names[1]})"
     if text is not None:
         hint = f"write CAST({display(text)} AS {names[one == VARCHAR]})"

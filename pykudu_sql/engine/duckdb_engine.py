@@ -32,7 +32,7 @@ from pykudu_sql.engine.value_guard import BATCH_ROWS, are_gathered, are_large, w
 from pykudu_sql.engine.vector_batches import vector_bytes
 from pykudu_sql.planner.value_bounds.excess import VECTOR_ROWS
 from pykudu_sql.storage.common.progress import Counter
-from pykudu_sql.storage.common.types.type_names import shown_type
+from pykudu_sql.storage.common.types.type_names import format_engine_type
 from pykudu_sql.storage.errors import Error, InterfaceError
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class DuckDBEngine:
             with self._failing(working), self._interruptible(cursor):
                 self._register(cursor, relations)
                 relation = self._bind(cursor, sql, parameters)
-                types = tuple(shown_type(str(kind)) for kind in relation.types)
+                types = tuple(format_engine_type(str(kind)) for kind in relation.types)
                 rows = self._batch_rows(relation, relations, sql, parameters, HELD_ROWS)
                 rows_table = materialized_rows(relation, self._duckdb.result_limit, rows)
                 self._give_back(working, relations)
@@ -121,7 +121,7 @@ class DuckDBEngine:
             with self._failing(working), self._interruptible(cursor):
                 self._register(cursor, relations)
                 relation = self._bind(cursor, sql, parameters)
-                types = tuple(shown_type(str(kind)) for kind in relation.types)
+                types = tuple(format_engine_type(str(kind)) for kind in relation.types)
                 rows = self._batch_rows(relation, relations, sql, parameters, STREAM_ROWS)
                 reader = relation.to_arrow_reader(rows)
                 working.reader = reader

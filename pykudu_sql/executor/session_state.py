@@ -110,7 +110,7 @@ class SessionState:
     @property
     def catalog(self) -> Catalog:
         """The visible catalog, names resolved in the session's database."""
-        return self.visible_catalog.seen_from(self.settings.database)
+        return self.visible_catalog.in_database(self.settings.database)
 
     def use_database(self, name: str) -> None:
         """Resolve names in another database from now on."""

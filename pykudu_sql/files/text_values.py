@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import cells_to_array, pack_validity, validity
-from pykudu_sql.storage.common.types.cells import shown_value, to_cell
+from pykudu_sql.storage.common.types.cells import quote_value, to_cell
 from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
@@ -146,7 +146,7 @@ _CHECKS: Mapping[Kind, Callable[[str, DataType], bool]] = MappingProxyType(
 
 
 def _refusal(text: str, column: ColumnSchema) -> InvalidValueError:
-    return InvalidValueError(f"column '{column.name}': {shown_value(text)} is no {column.type}")
+    return InvalidValueError(f"column '{column.name}': {quote_value(text)} is no {column.type}")
 
 
 def _bytes(texts: pa.Array) -> pa.Array:

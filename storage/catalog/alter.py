@@ -256,11 +256,11 @@ def _without_check(table: TableInfo, name: str) -> TableInfo:
 def _without_column(table: TableInfo, name: str) -> TableInfo:
     schema = table.schema.drop_column(name)
     column_id = table.schema.column(name).id
-    held = next((check for check in table.checks if column_id in check.column_ids), None)
-    if held is not None:
+    check = next((check for check in table.checks if column_id in check.column_ids), None)
+    if check is not None:
         raise InvalidSchemaError(
-            f"CHECK constraint '{held.name}' is about column '{name}'",
-            hint=f"drop it first: ALTER TABLE {table.name} DROP CONSTRAINT {held.name}, "
+            f"CHECK constraint '{check.name}' is about column '{name}'",
+            hint=f"drop it first: ALTER TABLE {table.name} DROP CONSTRAINT {check.name}, "
             f"DROP COLUMN {name}",
         )
     return replace(table, schema=schema)

@@ -225,8 +225,8 @@ class Catalog:
         owners = (database_of(name) for name in (*self.tables, *self.views))
         return frozenset((DEFAULT_DATABASE, *self.databases, *owners))
 
-    def seen_from(self, database: str) -> "Catalog":
-        """This catalog with names resolved in a database."""
+    def in_database(self, database: str) -> "Catalog":
+        """This catalog, with unqualified names resolved in a database."""
         return self if database == self.database else replace(self, database=database)
 
     def full_name(self, name: str) -> str:

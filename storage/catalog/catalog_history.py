@@ -171,15 +171,15 @@ class CatalogHistory:
         purged = {
             id(event)
             for table_id, mark in marks.items()
-            for event in _ended_before(self.by_table.get(table_id, ()), mark)
+            for event in _unreadable_events(self.by_table.get(table_id, ()), mark)
         }
-        kept = tuple(event for event in self.events if id(event) not in purged)
+        remaining = tuple(event for event in self.events if id(event) not in purged)
         ends = [
             self._end(event)
             for event in self.table_events
             if id(event) in purged and event.table is not None
         ]
-        return _rebuilt(kept, self.latest, max([self.complete_since, *map(bound_at, ends)]))
+        return _rebuilt(remaining, self.latest, max([self.complete_since, *map(bound_at, ends)]))
 
     def with_gaps_below(self, bound: SnapshotBound) -> "CatalogHistory":
         """The history, marked as lacking states that were seen below a bound."""
@@ -201,24 +201,24 @@ def _after(catalog: Catalog, event: Event) -> Catalog:
     return catalog.with_table(event.table, event.timestamp)
 
 
-def _ended_before(events: Sequence[TableEvent], mark: SnapshotBound) -> Iterator[TableEvent]:
+def _unreadable_events(events: Sequence[TableEvent], mark: SnapshotBound) -> Iterator[TableEvent]:
     """The events of a table that no snapshot at or above a mark can see."""
-    left = list(events)
-    while len(left) > 1 and left[1].timestamp < mark:
-        yield left.pop(0)
-    while left and left[0].table is None and left[0].timestamp < mark:
-        yield left.pop(0)
+    remaining = list(events)
+    while len(remaining) > 1 and remaining[1].timestamp < mark:
+        yield remaining.pop(0)
+    while remaining and remaining[0].table is None and remaining[0].timestamp < mark:
+        yield remaining.pop(0)
 
 
 def _rebuilt(
     events: Iterable[Event], latest: Catalog, complete_since: SnapshotBound
 ) -> CatalogHistory:
     """A history of fewer events; its latest catalog is the same object as before, for caches."""
-    kept, catalogs = tuple(events), [EMPTY_CATALOG]
-    for event in kept:
+    remaining, catalogs = tuple(events), [EMPTY_CATALOG]
+    for event in remaining:
         catalogs.append(_after(catalogs[-1], event))
     if len(catalogs) > 1 and catalogs[-1].timestamp == latest.timestamp:
         catalogs.pop()
     if latest.timestamp:
         catalogs.append(latest)
-    return CatalogHistory(kept, tuple(catalogs), complete_since)
+    return CatalogHistory(remaining, tuple(catalogs), complete_since)

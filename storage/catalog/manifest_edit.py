@@ -165,7 +165,7 @@ _VIEW = _object(
 )  # fmt: skip
 _NAMESPACE = _object({"id": _UUIDS, "name": _is_text, "comment": _is_text})
 _DURABLE: Shape = lambda value: _list_of(_TIME)(value) and len(value) == 2  # noqa: E731
-_DONE = {"writer": _is_text, "batch": _NUMBER}
+_WRITER_BATCH = {"writer": _is_text, "batch": _NUMBER}
 _EDITS: Mapping[str, Mapping[str, Shape]] = {
     "table": {"ts": _TIME, "table": _TABLE},
     "drop": {"ts": _TIME, "table": _UUIDS},
@@ -187,7 +187,7 @@ _EDITS: Mapping[str, Mapping[str, Shape]] = {
     "drop_snapshot": {"name": _is_text},
     "reserve": {"until": _TIME},
     "clock": {"ts": _TIME},
-    "done": _DONE,
+    "done": _WRITER_BATCH,
     "database": {"history_max_age": _optional(_is_age)},
 }
 
@@ -207,7 +207,7 @@ def check_form(edit: Mapping[str, Any]) -> None:
         raise ValueError("the member 'durable' of an edit is malformed")
     if "replaced" in edit and not _list_of(_UUIDS)(edit["replaced"]):
         raise ValueError("the member 'replaced' of an edit is malformed")
-    if "done" in edit and not _object(_DONE)(edit["done"]):
+    if "done" in edit and not _object(_WRITER_BATCH)(edit["done"]):
         raise ValueError("the member 'done' of an edit is malformed")
     for name, shape in _EDITS.get(op, {}).items() if isinstance(op, str) else ():
         if name not in edit or not shape(edit[name]):

@@ -255,8 +255,8 @@ class StoreState:
             metadata.newest_rowset,
             metadata.newest_file,
             self.marks.get(self.history.owners[tablet_id], NOTHING),
-            metadata.gone,
-            metadata.judged_from,
+            metadata.retired,
+            metadata.retired_known_from,
         )
         return {"op": "tablets", "ts": None, "sequence": 0, "tablets": [edit.to_json()]}
 

@@ -127,8 +127,8 @@ def _string_zone_map(
     absent: Any = "" if column_type.is_text else b""
     lows = [absent if bound is None else bound[0] for bound in bounds]
     highs = [absent if bound is None else bound[1] for bound in bounds]
-    mins = [cut_down(low) for low in lows]
-    maxs = [cut_up(high) for high in highs]
+    mins = [truncate_down(low) for low in lows]
+    maxs = [truncate_up(high) for high in highs]
     has_bounds = np.array(
         [b is not None and m is not None for b, m in zip(bounds, maxs, strict=True)], np.bool_
     )
@@ -172,7 +172,7 @@ def _present_of(
     return values[start:stop] if valid is None else values[start:stop][valid]
 
 
-def cut_down(cell: str | bytes) -> str | bytes:
+def truncate_down(cell: str | bytes) -> str | bytes:
     """A string not greater than `cell`, of at most `MAX_BOUND_BYTES` bytes."""
     if isinstance(cell, bytes):
         return cell[:MAX_BOUND_BYTES]
@@ -182,18 +182,18 @@ def cut_down(cell: str | bytes) -> str | bytes:
     return encoded[:MAX_BOUND_BYTES].decode(errors="ignore")
 
 
-def cut_up(cell: str | bytes) -> str | bytes | None:
+def truncate_up(cell: str | bytes) -> str | bytes | None:
     """A string not less than `cell`, of at most `MAX_BOUND_BYTES` bytes and a few; None if none."""
-    kept = cut_down(cell)
-    if kept == cell:
+    prefix = truncate_down(cell)
+    if prefix == cell:
         return cell
-    if isinstance(kept, bytes):
-        kept = kept.rstrip(b"\xff")
-        return kept[:-1] + bytes((kept[-1] + 1,)) if kept else None
-    kept = kept.rstrip(chr(_LAST_CODE_POINT))
-    if not kept:
+    if isinstance(prefix, bytes):
+        prefix = prefix.rstrip(b"\xff")
+        return prefix[:-1] + bytes((prefix[-1] + 1,)) if prefix else None
+    prefix = prefix.rstrip(chr(_LAST_CODE_POINT))
+    if not prefix:
         return None
-    following = ord(kept[-1]) + 1
+    following = ord(prefix[-1]) + 1
     if following in _SURROGATES:
         following = _SURROGATES.stop
-    return kept[:-1] + chr(following)
+    return prefix[:-1] + chr(following)

@@ -33,7 +33,7 @@ _BITS_PER_WORD = 4
 _BLOCK_BITS = 2 * _WORD_BITS
 _MAX_BLOCKS = 2**32 - 1
 # An odd constant (2**64 over the golden ratio) spreads all bits of a hash into the upper ones.
-_SPREAD = 0x9E3779B97F4A7C15
+_MULTIPLIER = 0x9E3779B97F4A7C15
 _U64 = 0xFFFF_FFFF_FFFF_FFFF
 _PATTERN_BITS = 12
 # So many hashes at a time that what is computed of them stays in the processor's cache.
@@ -43,7 +43,7 @@ _CHUNK = 32 * 1024
 def _patterns() -> U64:
     """Words with four bits set, uint64[4096]: those named by the low six bits of the (i + 1)th
     multiple of the spreading constant, rotated right by six until four different ones have come."""
-    digits = np.arange(1, (1 << _PATTERN_BITS) + 1, dtype=np.uint64) * np.uint64(_SPREAD)
+    digits = np.arange(1, (1 << _PATTERN_BITS) + 1, dtype=np.uint64) * np.uint64(_MULTIPLIER)
     words = np.zeros(len(digits), np.uint64)
     low, six, rest = np.uint64(63), np.uint64(6), np.uint64(58)
     while (wanting := np.bitwise_count(words) < _BITS_PER_WORD).any():
@@ -80,9 +80,9 @@ class BloomFilter:
         for chunk in _chunks(np.sort(hashes)):
             indices, first, second = _blocks_and_patterns(chunk, blocks)
             starts = np.concatenate(([0], np.flatnonzero(indices[1:] != indices[:-1]) + 1))
-            touched = indices[starts]
-            words[touched, 0] |= np.bitwise_or.reduceat(first, starts)
-            words[touched, 1] |= np.bitwise_or.reduceat(second, starts)
+            block_indices = indices[starts]
+            words[block_indices, 0] |= np.bitwise_or.reduceat(first, starts)
+            words[block_indices, 1] |= np.bitwise_or.reduceat(second, starts)
         return cls(words.ravel())
 
     @property
@@ -105,11 +105,11 @@ class BloomFilter:
     def may_contain_one(self, hash64: int) -> bool:
         """False when a hash, 0 .. 2**64 - 1, is certainly not held."""
         word = ((hash64 >> 32) * self._blocks >> 32) * 2
-        spread = hash64 * _SPREAD & _U64
-        pattern = _PATTERNS[spread >> 52]
+        products = hash64 * _MULTIPLIER & _U64
+        pattern = _PATTERNS[products >> 52]
         if self._view[word] & pattern != pattern:
             return False
-        pattern = _PATTERNS[spread >> 40 & 4095]
+        pattern = _PATTERNS[products >> 40 & 4095]
         return self._view[word + 1] & pattern == pattern
 
     def to_bytes(self) -> bytes:
@@ -134,10 +134,10 @@ def _chunks(hashes: U64) -> Iterator[U64]:
 def _blocks_and_patterns(hashes: U64, blocks: int) -> tuple[npt.NDArray[np.int64], U64, U64]:
     """The block of each hash, ascending with the hash, and its bits in the block's two words."""
     indices = (hashes >> np.uint64(32)) * np.uint64(blocks) >> np.uint64(32)
-    spread = hashes * np.uint64(_SPREAD)
+    products = hashes * np.uint64(_MULTIPLIER)
     # numpy indexes twice as fast by signed integers as by unsigned ones.
-    first = (spread >> np.uint64(52)).view(np.int64)
-    second = (spread >> np.uint64(40) & np.uint64(4095)).view(np.int64)
+    first = (products >> np.uint64(52)).view(np.int64)
+    second = (products >> np.uint64(40) & np.uint64(4095)).view(np.int64)
     return indices.view(np.int64), _PATTERN_ARRAY[first], _PATTERN_ARRAY[second]
 
 

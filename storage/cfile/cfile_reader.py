@@ -110,7 +110,7 @@ class CFileReader:
         # many rows read once each, the cache would hold a block for every one.
         self._cells_in_place = entry.type.is_variable and entry.dictionary is None
         self._touches_in_place = _TOUCHES_OF_ALL if pages is None else _TOUCHES_BY_PAGES
-        self._touched = bytearray(self.block_count)
+        self._blocks_read = bytearray(self.block_count)
         self._block_keys = [(file.path, entry.name, i) for i in range(self.block_count)]
         # Ways past the cache for single cells, which do not keep alive what the cache evicts.
         self._whole_memo: Callable[[], _Decoded | None] = _nothing
@@ -189,7 +189,7 @@ class CFileReader:
         array = self._blocks.decode(first, last + 1)
         if stats is not None:
             stats.blocks_decoded += last + 1 - first
-            stats.bytes_decoded += _own_size(array)
+            stats.bytes_decoded += _array_bytes(array)
         return array.slice(start - self._firsts[first], stop - start)
 
     def take(self, ordinals: npt.NDArray[np.int64], stats: ScanStats | None = None) -> pa.Array:
@@ -210,15 +210,15 @@ class CFileReader:
         if not 0 <= ordinals[0] <= ordinals[-1] < self.row_count or (np.diff(ordinals) < 0).any():
             raise InternalError(f"{self._blocks}: ordinals descend or lie outside the rows")
         edges = np.searchsorted(ordinals, self.zone_map.first_ordinals)
-        touched = np.flatnonzero(np.diff(edges)).tolist()
-        if 2 * len(touched) > self.block_count and self.raw_size <= self._cache.capacity:
+        block_numbers = np.flatnonzero(np.diff(edges)).tolist()
+        if 2 * len(block_numbers) > self.block_count and self.raw_size <= self._cache.capacity:
             return self.read_all(stats).take(pa.array(ordinals))
         return _join(
             [
                 self._block(number, stats).array.take(
                     pa.array(ordinals[edges[number] : edges[number + 1]] - self._firsts[number])
                 )
-                for number in touched
+                for number in block_numbers
             ]
         )
 
@@ -234,15 +234,15 @@ class CFileReader:
         start, stop = int(ordinals[0]), int(ordinals[-1]) + 1
         self._expect_rows(start, stop)
         first, last = self._blocks_of(start, stop)
-        touched = np.diff(np.searchsorted(ordinals, self.zone_map.first_ordinals)) > 0
-        if 2 * np.count_nonzero(touched) <= last + 1 - first:
+        block_numbers = np.diff(np.searchsorted(ordinals, self.zone_map.first_ordinals)) > 0
+        if 2 * np.count_nonzero(block_numbers) <= last + 1 - first:
             return self.take(ordinals, stats)
         if self._cached_whole() is not None:
             return self.take(ordinals, stats)
         array = self._blocks.pick(first, last + 1, ordinals)
         if stats is not None:
-            stats.blocks_decoded += int(np.count_nonzero(touched))
-            stats.bytes_decoded += _own_size(array)
+            stats.blocks_decoded += int(np.count_nonzero(block_numbers))
+            stats.bytes_decoded += _array_bytes(array)
         return array
 
     def runs(self, stats: ScanStats | None = None) -> ColumnRuns | None:
@@ -293,11 +293,11 @@ class CFileReader:
     def _cell_of_another(self, number: int, slot: int) -> Cell:
         """One cell of a block that the cache does not have."""
         if self._cells_in_place:
-            if self._touched[number] < self._touches_in_place:
-                self._touched[number] += 1
+            if self._blocks_read[number] < self._touches_in_place:
+                self._blocks_read[number] += 1
                 return self._blocks.binary_cell(number, slot)
             # Once the cache has evicted it, it has to pay again.
-            self._touched[number] = 0
+            self._blocks_read[number] = 0
         return self._block(number).read_cell(slot)
 
     def check_pages(self, number: int) -> None:
@@ -319,16 +319,16 @@ class CFileReader:
         if start >= stop:
             return start
         bisect = bisect_left if side == "left" else bisect_right
-        wanted: Any = cell
+        target: Any = cell
         whole = self._whole_memo()
         if whole is not None:
-            return start + bisect(range(start, stop), wanted, key=whole.read_cell)
+            return start + bisect(range(start, stop), target, key=whole.read_cell)
         number = bisect_right(self._firsts, start) - 1
         first, end = self._firsts[number : number + 2]
         if stop <= end:
             read = (self._block_memos[number]() or self._block(number)).read_cell
-            return start + bisect(range(start - first, stop - first), wanted, key=read)
-        return start + bisect(range(start, stop), wanted, key=self.cell)
+            return start + bisect(range(start - first, stop - first), target, key=read)
+        return start + bisect(range(start, stop), target, key=self.cell)
 
     def _expect_rows(self, start: int, stop: int) -> None:
         if not 0 <= start <= stop <= self.row_count:
@@ -371,7 +371,7 @@ class CFileReader:
         """Decode neighbouring blocks into one array, and keep it."""
         array = self._blocks.decode(first, stop)
         decoded = _Decoded(array, self.type)
-        size = _own_size(array)
+        size = _array_bytes(array)
         self._cache.put(key, decoded, size)
         if stats is not None:
             stats.blocks_decoded += stop - first
@@ -381,7 +381,7 @@ class CFileReader:
         return decoded
 
 
-def _own_size(array: pa.Array) -> int:
+def _array_bytes(array: pa.Array) -> int:
     """Bytes of an array; its dictionary, if any, is shared by all of the CFile."""
     return int((array.indices if pa.types.is_dictionary(array.type) else array).nbytes)
 

@@ -42,7 +42,7 @@ class ColumnRuns:
             return self
         return ColumnRuns(in_type(self.values, arrow_type), self.ends)
 
-    def spread(self, by_run: npt.NDArray[np.bool_], start: int, stop: int) -> npt.NDArray[np.bool_]:
+    def expand(self, by_run: npt.NDArray[np.bool_], start: int, stop: int) -> npt.NDArray[np.bool_]:
         """What holds for runs as what holds for the rows start <= ordinal < stop."""
         first = int(np.searchsorted(self.ends, start, "right"))
         last = int(np.searchsorted(self.ends, stop, "left")) + 1

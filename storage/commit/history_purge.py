@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from pykudu_sql.storage.common.checkpoint import go_on
-from pykudu_sql.storage.common.ctrl_c import waited_for
+from pykudu_sql.storage.common.ctrl_c import acquire_lock
 from pykudu_sql.storage.errors import DiskError
 from pykudu_sql.storage.fs import layout
 
@@ -124,7 +124,7 @@ class HistoryPurge:
         with ExitStack() as locks:
             for tablet_id in sorted(going):
                 lock = self._tablets[tablet_id].maintenance_lock
-                locks.enter_context(waited_for(lock, checkpoint))
+                locks.enter_context(acquire_lock(lock, checkpoint))
             yield
 
     def _forget(self, due: Mapping[str, "SnapshotBound"]) -> int:

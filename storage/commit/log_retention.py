@@ -42,8 +42,8 @@ class LogRetention:
         self._committer = committer
         self._state = state
 
-    def held_by(self, anchor: int | None) -> int:
-        """Bytes of the log from a record on; 0 for None."""
+    def retained_bytes(self, anchor: int | None) -> int:
+        """Bytes of the log that an anchor retains, from its record on; 0 for None."""
         return 0 if anchor is None else self._log.bytes_from(anchor)
 
     def replay_seconds(self, anchor: int | None) -> float:
@@ -55,7 +55,7 @@ class LogRetention:
 
     def garbage(self) -> int:
         """Bytes of the log that nothing needs any more; `collect` drops them."""
-        return self._log.bytes_from(0) - self._log.bytes_from(self._needed_after() + 1)
+        return self._log.bytes_from(0) - self._log.bytes_from(self._anchored_sequence() + 1)
 
     def collect(self) -> int:
         """Drop the segments that nothing needs.
@@ -63,7 +63,7 @@ class LogRetention:
         Returns their bytes. Raises DiskError, ReadOnlyError: the disk refused.
         """
         with self._committer.lock:
-            after = self._needed_after()
+            after = self._anchored_sequence()
             if after <= self._state.log_after:
                 return 0
             garbage = self.garbage()
@@ -71,7 +71,7 @@ class LogRetention:
         self._log.drop_before(after + 1)
         return garbage
 
-    def _needed_after(self) -> int:
+    def _anchored_sequence(self) -> int:
         anchors = [tablet.anchor for tablet in list(self._tablets.values())]
         anchored = [anchor for anchor in anchors if anchor is not None]
         return min(anchored, default=self._log.last_sequence + 1) - 1

@@ -16,7 +16,7 @@ from pykudu_sql.storage.common.types.arrays import validity
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import NotNullError
-from pykudu_sql.storage.ingest.check_rule import broken, violation_error
+from pykudu_sql.storage.ingest.check_rule import find_violations, violation_error
 from pykudu_sql.storage.ingest.row_batch import key_text
 from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
 from pykudu_sql.storage.tablet.tablet import Tablet
@@ -71,7 +71,7 @@ class NewRules:
                     hint=f"give such rows a value: UPDATE {self.table.name} SET {column.name} = .. "
                     f"WHERE {column.name} IS NULL",
                 )
-        violated = broken(self.table, self.checks, cells) if self.checks else None
+        violated = find_violations(self.table, self.checks, cells) if self.checks else None
         if violated is not None:
             row = int(np.argmax(violated[0]))
             raise violation_error(self.table, violated[1](row), key_text(self.table, cells, row))

@@ -1,4 +1,4 @@
-"""Blocks that Ctrl-C does not break: what SIGINT is to do is done at their end.
+"""Blocks that Ctrl-C does not interrupt: SIGINT is deferred to their end.
 
 Python raises KeyboardInterrupt between any two steps of the main thread. Between a commit's record
 on disk and its rows in memory it would leave a process that goes on with something else than what
@@ -22,29 +22,29 @@ _SIGINT: int = _signals.SIGINT
 _WAIT_SECONDS = 0.05
 
 
-class CtrlCHeld:
-    """A block of the main thread that SIGINT does not break; in other threads it never does.
+class DeferSigint:
+    """A block of the main thread in which SIGINT is deferred; other threads never get it.
 
     The handler in force is called when the outermost such block ends. It may raise: the work of the
     block is done then.
     """
 
     __slots__ = ("_handler", "_press")
-    _is_held: ClassVar[bool] = False  # whether the main thread is in such a block
+    _is_deferred: ClassVar[bool] = False  # whether the main thread is in such a block
 
     def __init__(self) -> None:
-        """Nothing is held yet."""
+        """No signal is pending yet."""
         self._handler: object = None
         self._press: tuple[int, FrameType | None] | None = None
 
     def __enter__(self) -> None:
-        if CtrlCHeld._is_held or threading.get_ident() != threading.main_thread().ident:
+        if DeferSigint._is_deferred or threading.get_ident() != threading.main_thread().ident:
             return
         handler = _handler_of(_SIGINT)
         if callable(handler):
             self._handler = handler
             _set_handler(_SIGINT, self._notice)
-            CtrlCHeld._is_held = True  # only now: before, SIGINT may have raised
+            DeferSigint._is_deferred = True  # only now: before, SIGINT may have raised
 
     def _notice(self, number: int, frame: FrameType | None) -> None:
         self._press = number, frame
@@ -53,7 +53,7 @@ class CtrlCHeld:
         handler = self._handler
         if callable(handler):
             self._handler = None
-            CtrlCHeld._is_held = False
+            DeferSigint._is_deferred = False
             _set_handler(_SIGINT, handler)
             if self._press is not None:
                 handler(*self._press)
@@ -62,37 +62,39 @@ class CtrlCHeld:
 class CommitLock:
     """A re-entrant lock; Ctrl-C does not interrupt the thread that holds it."""
 
-    __slots__ = ("_holds", "_lock")
+    __slots__ = ("_deferrals", "_lock")
 
     def __init__(self) -> None:
         """Nobody has it."""
         self._lock = threading.RLock()
-        self._holds: list[CtrlCHeld | None] = []
+        self._deferrals: list[DeferSigint | None] = []
 
     def __enter__(self) -> None:
-        held = None
-        if not CtrlCHeld._is_held:
-            held = CtrlCHeld()
-            held.__enter__()
+        deferral = None
+        if not DeferSigint._is_deferred:
+            deferral = DeferSigint()
+            deferral.__enter__()
         self._lock.acquire()
-        self._holds.append(held)
+        self._deferrals.append(deferral)
 
     def __exit__(self, *_: object) -> None:
-        held = self._holds.pop()
+        deferral = self._deferrals.pop()
         self._lock.release()
-        if held is not None:
-            held.__exit__()
+        if deferral is not None:
+            deferral.__exit__()
 
 
 @contextmanager
-def waited_for(lock: threading.Lock, checkpoint: Callable[[], None]) -> Iterator[None]:
-    """A block that has a lock. The wait for it ends at Ctrl-C, and by what `checkpoint` raises,
-    which is called again and again meanwhile.
+def acquire_lock(lock: threading.Lock, checkpoint: Callable[[], None]) -> Iterator[None]:
+    """A block that holds a lock.
+
+    Ctrl-C ends the wait for the lock, and so does an error of `checkpoint`, which is called every
+    few milliseconds of the wait.
     """
     acquired = False
     try:
         while not acquired:
-            with CtrlCHeld():
+            with DeferSigint():
                 acquired = lock.acquire(timeout=_WAIT_SECONDS)
             if not acquired:
                 checkpoint()

@@ -67,10 +67,10 @@ def shares_of(
         block_cache = min(shared // 8, MOST_CACHED)
     if memstores is None:
         memstores = min(shared // 8, MOST_IN_MEMSTORES)
-    left = max(shared - block_cache - memstores, shared // 4)
+    remaining = max(shared - block_cache - memstores, shared // 4)
     if engine is None:
-        engine = max(left // 2, min(limit, LEAST_ENGINE_BYTES))
-    statements = max(left - engine, shared // 4)
+        engine = max(remaining // 2, min(limit, LEAST_ENGINE_BYTES))
+    statements = max(remaining - engine, shared // 4)
     return MemoryShares(limit, block_cache, memstores, engine, statements)
 
 
@@ -98,14 +98,14 @@ class MemoryBudget:
         self._held = 0
         self._peaks = dict.fromkeys(Holder, 0)
         self._gauges: dict[Holder, Callable[[], int]] = dict.fromkeys(Holder, lambda: 0)
-        self._gauges[Holder.STATEMENTS] = self._held_now
+        self._gauges[Holder.STATEMENTS] = self._held_bytes
         self._released: deque[int] = deque()
         self._mutex = threading.Lock()
 
     @property
     def free(self) -> int:
         """Bytes that statements may still hold."""
-        return max(0, self.shares.statements - self._held_now())
+        return max(0, self.shares.statements - self._held_bytes())
 
     def hold(self, referent: object, size: int) -> None:
         """Count bytes as held by statements until an object is gone."""
@@ -152,7 +152,7 @@ class MemoryBudget:
         used = self.sample(holder)
         return MemoryUse(getattr(self.shares, holder), used, self._peaks[holder])
 
-    def _held_now(self) -> int:
+    def _held_bytes(self) -> int:
         with self._mutex:
             self._apply_releases()
             return self._held

@@ -80,9 +80,9 @@ class Progress:
         """A new counter of a statement, which is named by its number in the session."""
         if statement != self._statement:
             self._statement, self._counters = statement, []
-        made = Counter(activity, total, unit)
-        self._counters.append(made)
-        return made
+        counter = Counter(activity, total, unit)
+        self._counters.append(counter)
+        return counter
 
     def report(self, statement: int) -> ProgressReport | None:
         """How far a statement is with what it does now; None if it has not counted.

@@ -58,6 +58,6 @@ def at_lower_priority(work: Callable[[], _Result]) -> _Result:
 def _lower_priority() -> None:
     """Put this thread behind the first one of the process, unless it is there."""
     usual = os.getpriority(os.PRIO_PROCESS, os.getpid())
-    wanted = min(usual + BACKGROUND_NICENESS, _MOST)
-    if os.getpriority(os.PRIO_PROCESS, _THIS_THREAD) < wanted:
-        os.setpriority(os.PRIO_PROCESS, _THIS_THREAD, wanted)
+    niceness = min(usual + BACKGROUND_NICENESS, _MOST)
+    if os.getpriority(os.PRIO_PROCESS, _THIS_THREAD) < niceness:
+        os.setpriority(os.PRIO_PROCESS, _THIS_THREAD, niceness)

@@ -54,7 +54,7 @@ class MemoryEnv:
 
     def rename(self, source: str, target: str, *, point: str) -> None:
         with self._mutex:
-            held_by, name = self._place("rename", source)
+            source_folder, name = self._place("rename", source)
             goes_to, new_name = self._place("rename", target)
             content = self._files.get(self.resolve(source))
             if content is None:
@@ -62,7 +62,7 @@ class MemoryEnv:
             if self.resolve(target) in self._directories:
                 raise _refusal("rename", source, errno.EISDIR)
             del self._files[self.resolve(source)]
-            held_by.discard(name)
+            source_folder.discard(name)
             self._files[self.resolve(target)] = content
             goes_to.add(new_name)
 

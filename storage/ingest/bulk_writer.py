@@ -30,7 +30,7 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.ingest.routing import duplicate_key_error
 from pykudu_sql.storage.ingest.row_batch import Positions, RowBatch
 from pykudu_sql.storage.ingest.validation import raise_first, validate_keys
-from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, HeldColumns
+from pykudu_sql.storage.tablet.history.row_slice import ColumnGather, ColumnsInMemory
 from pykudu_sql.storage.tablet.maintenance.diskrowset_writer import write_base
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
@@ -184,8 +184,8 @@ def write_rowset(tablet: Tablet, columns: Mapping[int, pa.Array], part: TabletSh
     """
     schema, files = tablet.schema, tablet.files
     rowset_id = tablet.new_rowset_id()
-    gathered = GatheredColumns([HeldColumns(columns)], part.indices)
+    part_columns = ColumnGather([ColumnsInMemory(columns)], part.indices)
     present = [column for column in schema.columns if column.id in columns]
-    meta = write_base(files, rowset_id, present, gathered, part.keys, inserted_at=UNCOMMITTED)
+    meta = write_base(files, rowset_id, present, part_columns, part.keys, inserted_at=UNCOMMITTED)
     path = files.staging_path("base", meta.base)
     return files.open_rowset(meta, schema.key_columns, tablet.types, path)

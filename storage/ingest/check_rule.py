@@ -59,10 +59,10 @@ def _is_decided(check: CheckConstraint, table: TableInfo, rows: RowsSet) -> bool
     return rows.kind.numbers or all(i in key_ids or i in rows.changed for i in check.column_ids)
 
 
-def broken(
+def find_violations(
     table: TableInfo, checks: Sequence[CheckConstraint], columns: Mapping[int, pa.Array]
 ) -> tuple[Mask, Callable[[int], CheckConstraint]] | None:
-    """The rows that break constraints, and the first constraint that the row in a place breaks.
+    """The rows that violate constraints, and a function for the first constraint that a row does.
 
     `columns`: by id, those that the constraints are about among them. None where all rows pass.
     """

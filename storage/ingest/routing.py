@@ -61,10 +61,10 @@ def deduplicate(table: TableInfo, rows: RoutedRows) -> RoutedRows:
     dropped = np.zeros(len(rows.keys), np.bool_)
     # The sort is stable: of equal keys the one given earlier stands first.
     dropped[order[repeated if kind in _FIRST_COUNTS else repeated - 1]] = True
-    kept = np.flatnonzero(~dropped)
-    operations = RowOperations(kind, take(columns, kept), len(kept))
-    keys, tablets = rows.keys.take(kept), rows.tablets[kept]
-    return RoutedRows(operations, keys, tablets, rows.changed, rows.positions[kept])
+    selection = np.flatnonzero(~dropped)
+    operations = RowOperations(kind, take(columns, selection), len(selection))
+    keys, tablets = rows.keys.take(selection), rows.tablets[selection]
+    return RoutedRows(operations, keys, tablets, rows.changed, rows.positions[selection])
 
 
 def duplicate_key_error(

@@ -39,7 +39,7 @@ from pykudu_sql.storage.ingest.bulk_writer import ROWSET_ROWS
 from pykudu_sql.storage.ingest.routing import deduplicate, route
 from pykudu_sql.storage.ingest.row_batch import check_set, complete
 from pykudu_sql.storage.ingest.validation import raise_first, validate
-from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, HeldColumns
+from pykudu_sql.storage.tablet.history.row_slice import ColumnGather, ColumnsInMemory
 from pykudu_sql.storage.tablet.maintenance.diskrowset_writer import BaseFile, write_base_file
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import STAGED_NUMBERS, RowSetMeta
 
@@ -250,9 +250,11 @@ def stage_rows(
             tablet_id, number = table.tablets[index].id, _draw_number()
             path = layout.staged_path(target.root, target.write_id, tablet_id, number)
             identity = FileIdentity(target.database_id, tablet_id, "base", number)
-            gathered = GatheredColumns([HeldColumns(rows.operations.columns)], indices)
+            part_columns = ColumnGather([ColumnsInMemory(rows.operations.columns)], indices)
             file = BaseFile(env, path, identity)
-            meta = write_base_file(file, 0, schema, gathered, rows.keys.take(indices), UNCOMMITTED)
+            meta = write_base_file(
+                file, 0, schema, part_columns, rows.keys.take(indices), UNCOMMITTED
+            )
             file_key = (target.write_id, table.id, tablet_id, number)
             content = (meta.rows, meta.size, file_checksum(env, path))
             yield StagedFile(*file_key, *content, meta.min_key, meta.max_key, meta.column_ids)

@@ -34,7 +34,12 @@ from pykudu_sql.storage.errors import (
     ValueOutOfRangeError,
     ValueTooLargeError,
 )
-from pykudu_sql.storage.ingest.check_rule import RowsSet, broken, decided_now, violation_error
+from pykudu_sql.storage.ingest.check_rule import (
+    RowsSet,
+    decided_now,
+    find_violations,
+    violation_error,
+)
 from pykudu_sql.storage.ingest.row_batch import RowBatch, batch_of_one
 
 MAX_ENCODED_KEY_BYTES = 16 * 1024
@@ -224,7 +229,7 @@ def _check_constraints(batch: RowBatch) -> Violation | None:
         return None
     columns = operations.columns
     checks = decided_now(table, RowsSet(operations.kind, batch.changed.ids))
-    violated = broken(table, checks, columns) if checks else None
+    violated = find_violations(table, checks, columns) if checks else None
     if violated is None:
         return None
     mask, first = violated

@@ -69,10 +69,10 @@ def _edit(edit: Mapping[str, Any]) -> str:
         case {"op": "tablets", "tablets": [*changes]}:
             commit = f" commit at {time_text(edit['ts'])}" if edit.get("ts") else ""
             return f"tablets{commit}: " + "; ".join(map(_tablet_change, changes))
-        case {"op": "create", "ts": int(time), "tables": [*made], "tablets": [*changes]}:
+        case {"op": "create", "ts": int(time), "tables": [*new_tables], "tablets": [*changes]}:
             commit = f" commit at {time_text(Timestamp(time))}"
             return f"create{commit}: " + "; ".join(
-                [*map(_table, made), *map(_tablet_change, changes)]
+                [*map(_table, new_tables), *map(_tablet_change, changes)]
             )
         case {"op": "log", "after": after}:
             return f"log needed after #{after}"

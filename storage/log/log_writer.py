@@ -9,8 +9,8 @@ the sync that first covers a fresh chunk takes 0.4 ms at 64 KiB, 2 to 4 ms at 1 
 After a failed sync nothing is known about the bytes on disk: Linux may have dropped the dirty pages
 and reports that once, so a second sync of the same file may claim what is not so. The writer
 refuses all further work and keeps in memory what no sync has confirmed, for a new file to take
-over. After a failed write `cut_back` may take the record back: the pages of the others are as good
-as before.
+over. After a failed write `undo_append` may take the record back: the pages of the others are as
+good as before.
 """
 
 from collections import deque
@@ -45,7 +45,7 @@ class LogWriter:
         last_sequence: sequence of the last record; one less than the first before any.
         durable_sequence: all records up to this one survive a power loss.
         size: bytes in use, header included.
-        failure: the error after which nothing more is accepted, or None; only a `cut_back` that
+        failure: the error after which nothing more is accepted, or None; only a `undo_append` that
             succeeds ends it.
     """
 
@@ -168,7 +168,7 @@ class LogWriter:
             self._unconfirmed.popleft()
         self.durable_sequence = sequence
 
-    def cut_back(self) -> None:
+    def undo_append(self) -> None:
         """Take an append that failed back, durably, and accept others again.
 
         All records before it are durable on return as well. Raises DiskError: refused, or a sync

@@ -220,7 +220,7 @@ class Manifest:
 def _take_back(writer: LogWriter, error: DiskError) -> None:
     """Undo an append that failed, or raise that its outcome is unknown."""
     try:
-        writer.cut_back()
+        writer.undo_append()
     except DiskError as refusal:
         raise in_doubt(error) from refusal
 
@@ -231,7 +231,7 @@ def _seal(writer: LogWriter) -> None:
         writer.seal()
     except DiskError:
         with suppress(DiskError):
-            writer.cut_back()
+            writer.undo_append()
 
 
 def check_manifest_reaches(path: str, number: int, end: LogEnd, reaches: DurableEnd) -> None:

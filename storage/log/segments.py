@@ -100,7 +100,7 @@ def is_void(env: Env, path: str) -> bool:
         file.close()
 
 
-def needed_segments(segments: list[Segment], directory: str, after: int) -> list[Segment]:
+def segments_after(segments: list[Segment], directory: str, after: int) -> list[Segment]:
     """The segments that can hold records behind `after`.
 
     Raises CorruptionError: one of them is missing.
@@ -114,15 +114,15 @@ def needed_segments(segments: list[Segment], directory: str, after: int) -> list
             f"the write-ahead log in '{directory}' {begins}, but record {after + 1} is needed",
             hint=KEEP_A_COPY,
         )
-    needed = segments[start:]
-    for segment, successor in pairwise(needed):
+    live = segments[start:]
+    for segment, successor in pairwise(live):
         if successor.number != segment.number + 1:
             raise CorruptionError(
                 f"'{segment_path(directory, segment.number + 1)}' is missing: records from "
                 f"'{segment.path}' up to '{successor.path}' are needed",
                 hint=KEEP_A_COPY,
             )
-    return needed
+    return live
 
 
 def replay_segments(

@@ -20,7 +20,7 @@ from pykudu_sql.storage.log.segments import (
     check_reaches,
     find_segments,
     is_void,
-    needed_segments,
+    segments_after,
 )
 
 
@@ -56,11 +56,11 @@ class WalTail:
         self._passed = after
         check_present(env, directory, reaches)
         segments = find_segments(env, directory, database_id) if env.exists(directory) else []
-        needed = needed_segments(segments, directory, after)
-        self._last_number = needed[-1].number if needed else 0
-        first = needed[0].number if needed else 1
-        self._tail = self._open(first) if needed else None
-        self._next_number = first + 1 if needed else first
+        live = segments_after(segments, directory, after)
+        self._last_number = live[-1].number if live else 0
+        first = live[0].number if live else 1
+        self._tail = self._open(first) if live else None
+        self._next_number = first + 1 if live else first
 
     def read(self) -> Iterator[tuple[int, bytes]]:
         """The records behind those read before, as (sequence, payload), ascending.

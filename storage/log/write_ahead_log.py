@@ -37,9 +37,9 @@ from pykudu_sql.storage.log.segments import (
     check_present,
     check_reaches,
     find_segments,
-    needed_segments,
     replay_segments,
     segment_numbers,
+    segments_after,
 )
 
 # Recovery reads a segment in well under a second and log GC frees at least this much at a time;
@@ -103,14 +103,14 @@ class WriteAheadLog:
         env.make_dir(directory)
         check_present(env, directory, reaches)
         segments = find_segments(env, directory, database_id)
-        needed = needed_segments(segments, directory, after)
-        last = segments[-1].path if needed else directory
-        end = end_of(env, segments[-1], database_id) if needed else NO_RECORDS
+        live = segments_after(segments, directory, after)
+        last = segments[-1].path if live else directory
+        end = end_of(env, segments[-1], database_id) if live else NO_RECORDS
         check_reaches(last, end, reaches)
         for number in segment_numbers(env, directory):
             if number not in {segment.number for segment in segments}:
                 env.unlink(segment_path(directory, number), point="wal.drop_void")
-        if not needed:
+        if not live:
             writer = create_segment(env, directory, LogIdentity(LogKind.WAL, 1, 1, database_id))
             first = [segment_of(writer, directory)]
             return cls(env, directory, first, writer, segment_bytes, mark)
@@ -135,7 +135,7 @@ class WriteAheadLog:
         by a newer version.
         """
         segments = find_segments(env, directory, database_id)
-        needed = needed_segments(segments, directory, after)
+        needed = segments_after(segments, directory, after)
         return replay_segments(env, needed, database_id, after)
 
     @property
@@ -199,13 +199,13 @@ class WriteAheadLog:
 
         Raises CorruptionError: a needed record is damaged or missing.
         """
-        needed = needed_segments(self._segments, self._directory, after)
+        needed = segments_after(self._segments, self._directory, after)
         return replay_segments(self._env, needed, self._database_id, after)
 
     def path_of(self, sequence: int) -> str:
         """The segment that holds a record, or would."""
-        held = [s.path for s in self._segments if s.first_sequence <= sequence]
-        return held[-1] if held else self._directory
+        paths = [s.path for s in self._segments if s.first_sequence <= sequence]
+        return paths[-1] if paths else self._directory
 
     def append(self, payload: bytes) -> int:
         """Hand a record to the operating system and return its sequence; not yet durable.
@@ -249,10 +249,12 @@ class WriteAheadLog:
         """
         with self._sync_condition:
             segments = self._segments
-            kept = max(i for i, s in enumerate(segments) if i == 0 or s.first_sequence <= sequence)
-            self._segments = segments[kept:]
+            first_live = max(
+                i for i, s in enumerate(segments) if i == 0 or s.first_sequence <= sequence
+            )
+            self._segments = segments[first_live:]
         # Not synced: names that a power loss brings back are dropped another time.
-        for segment in segments[:kept]:
+        for segment in segments[:first_live]:
             self._env.unlink(segment.path, point="wal.drop")
 
     def repair(self) -> None:
@@ -325,7 +327,7 @@ class WriteAheadLog:
         durable = 0
         try:
             try:
-                self._writer.cut_back()
+                self._writer.undo_append()
             except DiskError:
                 self._start_segment()
             durable = self._writer.durable_sequence

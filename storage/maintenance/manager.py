@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pykudu_sql.storage.common.checkpoint import go_on
-from pykudu_sql.storage.common.ctrl_c import waited_for
+from pykudu_sql.storage.common.ctrl_c import acquire_lock
 from pykudu_sql.storage.common.memory_budget import Holder
 from pykudu_sql.storage.common.types.hybrid_time import wall_micros
 from pykudu_sql.storage.errors import DiskError, QueryCancelledError, ReadOnlyError
@@ -232,7 +232,7 @@ class MaintenanceManager:
             work(tablet, checkpoint)
             return effect_between(before, file_sizes(tablet))
 
-        with waited_for(tablet.maintenance_lock, checkpoint):
+        with acquire_lock(tablet.maintenance_lock, checkpoint):
             return self._measured(op, run)
 
     def _measured(self, op: OperationStats, run: Callable[[], Effect]) -> Effect:

@@ -5,7 +5,7 @@ from collections import Counter, deque
 
 from pykudu_sql.storage.maintenance.operation import OperationKind, OperationRun
 
-RUNS_KEPT = 100
+MAX_RUNS = 100
 
 
 class RunLog:
@@ -24,7 +24,7 @@ class RunLog:
         self.failures: Counter[OperationKind] = Counter()
         self.written: Counter[OperationKind] = Counter()
         self.freed: Counter[OperationKind] = Counter()
-        self._newest: deque[OperationRun] = deque(maxlen=RUNS_KEPT)
+        self._newest: deque[OperationRun] = deque(maxlen=MAX_RUNS)
         self._lock = threading.Lock()
 
     def add(self, run: OperationRun) -> None:

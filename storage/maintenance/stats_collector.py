@@ -145,7 +145,7 @@ class StatsCollector:
             kind,
             tablet_id,
             ram=memory.size,
-            logs_retained=self._context.log_retention.held_by(memory.anchor),
+            logs_retained=self._context.log_retention.retained_bytes(memory.anchor),
             replay_seconds=self._context.log_retention.replay_seconds(memory.anchor),
             score=flush_score(memory.size, age, self._context.options.flush_bytes),
         )

@@ -48,8 +48,10 @@ def delta_memory(tablet: Tablet) -> MemoryStats:
 
 
 def _memory(stores: Iterator[tuple[int, int]]) -> MemoryStats:
-    held = list(stores)
-    return MemoryStats(sum(size for size, _ in held), min((a for _, a in held if a), default=None))
+    sizes = list(stores)
+    return MemoryStats(
+        sum(size for size, _ in sizes), min((a for _, a in sizes if a), default=None)
+    )
 
 
 @dataclass(frozen=True, slots=True)

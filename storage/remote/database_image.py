@@ -23,7 +23,7 @@ from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.log.current import Current, write_current
 from pykudu_sql.storage.log.log_reader import LogEnd, LogReader
 from pykudu_sql.storage.log.record_log import LogKind
-from pykudu_sql.storage.log.segments import Segment, find_segments, needed_segments
+from pykudu_sql.storage.log.segments import Segment, find_segments, segments_after
 from pykudu_sql.storage.recovery.database_reader import DatabaseReader, DatabaseView
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta
 
@@ -167,7 +167,7 @@ def _copy_log(
     """Copy the records of commits below a bound; the paths of their segments."""
     directory = layout.wal_directory(root)
     segments = find_segments(env, directory, view.database_id)
-    for segment in needed_segments(segments, directory, view.state.log_after):
+    for segment in segments_after(segments, directory, view.state.log_after):
         follower = next((s for s in segments if s.number == segment.number + 1), None)
         until = None if follower is None else follower.first_sequence - 1
         end, is_cut = _end_before(env, segment, view.database_id, bound, until)

@@ -175,17 +175,17 @@ class _Planner:
         predicate, row_filter = self.spec.predicate, self.row_filter
         if not rowset.may_match(row_filter, self.bound):
             return
-        needed_columns = {*self.spec.column_ids, *(column_ids(predicate) if predicate else ())}
+        column_ids_read = {*self.spec.column_ids, *(column_ids(predicate) if predicate else ())}
         pending = _pending_changes(rowset, self.bound)
         ordinals, living = pending.liveness()
         dead = ordinals[~living]
         ranges = rowset.ranges_of(row_filter, rowset.view(self.bound, None))
-        for start, stop, size in split(rowset, needed_columns, self.split_bytes):
+        for start, stop, size in split(rowset, column_ids_read, self.split_bytes):
             stretches = intersect(ranges, [(start, stop)])
             if stretches:
                 size = size * sum(last - first for first, last in stretches) // (stop - start)
                 start, stop = stretches[0][0], stretches[-1][1]
-                patches = {i: pending.patch(i) for i in sorted(needed_columns)}
+                patches = {i: pending.patch(i) for i in sorted(column_ids_read)}
                 yield RowSetShare(
                     rowset.meta,
                     self.table.schema.key_columns,
@@ -221,16 +221,16 @@ def _with_null(rowset: MemRowSet | DiskRowSet, token: ScanToken) -> Iterator[int
 
 
 def split(
-    rowset: DiskRowSet, needed_columns: set[int], split_bytes: int
+    rowset: DiskRowSet, column_ids_read: set[int], split_bytes: int
 ) -> Iterator[tuple[int, int, int]]:
     """Cut a rowset into ranges of about equal size, at ends of blocks of its largest column.
 
-    `needed_columns`: ids of the columns that are read; `split_bytes`: of these columns a range.
+    `column_ids_read`: ids of the columns that are read; `split_bytes`: of these columns a range.
     Returns of each range the first ordinal, the one behind its last, and the estimated bytes.
     """
     rows = rowset.meta.rows
     sizes = {
-        i: entry.encoded_size for i in sorted(needed_columns) if (entry := rowset.base.entry(i))
+        i: entry.encoded_size for i in sorted(column_ids_read) if (entry := rowset.base.entry(i))
     }
     total = sum(sizes.values())
     parts = max(1, round(total / max(1, split_bytes)))

@@ -203,9 +203,9 @@ def _take(
         columns = _read(rowset, pending, file)
         operations = RowOperations(target.kind, columns, len(keys))
         batch = KeyedOperations(operations, keys, changed.ids, changed.fixed)
-        broken = violation_of(target.table, pending, batch, located)
-        if broken is not None:
-            raise broken.reason(int(np.argmax(broken.mask)))
+        violation = violation_of(target.table, pending, batch, located)
+        if violation is not None:
+            raise violation.reason(int(np.argmax(violation.mask)))
         if is_new:
             pending.stage((rowset,))
             return

@@ -81,8 +81,8 @@ def _tables(store: OpenStore) -> Iterator[SystemRow]:
         tablets = [inside(store.tablets[info.id]) for info in table.tablets]
         rows = (sum(one.rowsets for one in tablets), sum(one.live_rows for one in tablets))
         sizes = (sum(one.disk_bytes for one in tablets), sum(one.memory_bytes for one in tablets))
-        held = (len(tablets), *rows, *sizes)
-        yield table.name, database_of(table.name), "TABLE", *held, table.comment, table.id
+        counts = (len(tablets), *rows, *sizes)
+        yield table.name, database_of(table.name), "TABLE", *counts, table.comment, table.id
     for view in _all_views(store):
         nothing = (None,) * 5
         yield view.name, database_of(view.name), "VIEW", *nothing, view.comment, view.id
@@ -119,10 +119,10 @@ def _partitions(store: OpenStore) -> Iterator[SystemRow]:
 
 def _tablets(store: OpenStore) -> Iterator[SystemRow]:
     for table, number, tablet in _all_tablets(store):
-        log_bytes = store.log_retention.held_by(tablet.anchor)
+        log_bytes = store.log_retention.retained_bytes(tablet.anchor)
         sizes = (tablet.disk_bytes, tablet.undo_bytes, tablet.memory_bytes, log_bytes)
-        held = (tablet.rowsets, tablet.live_rows, *sizes)
-        yield table.name, number, *held, tablet.average_height, tablet.tablet_id
+        counts = (tablet.rowsets, tablet.live_rows, *sizes)
+        yield table.name, number, *counts, tablet.average_height, tablet.tablet_id
 
 
 def _rowsets(store: OpenStore) -> Iterator[SystemRow]:
@@ -208,7 +208,7 @@ def _statements(store: OpenStore) -> Iterator[SystemRow]:
         yield text, counts.calls, counts.failures, counts.rows, *times
 
 
-_HELD = {
+_HOLDER_COMMENTS = {
     Holder.BLOCK_CACHE: "decoded blocks of files",
     Holder.MEMSTORES: "rows and changes that are not flushed",
     Holder.ENGINE: "joins, groups and sorts; what exceeds it goes to disk",
@@ -221,7 +221,7 @@ def _memory(store: OpenStore) -> Iterator[SystemRow]:
     whole = (budget.shares.limit, process.now, process.peak)
     yield "process", *whole, "all of it, with code and libraries"
     for holder, use in budget.uses().items():
-        yield str(holder), use.limit, use.used, use.peak, _HELD[holder]
+        yield str(holder), use.limit, use.used, use.peak, _HOLDER_COMMENTS[holder]
 
 
 def _standard(name: str, store: OpenStore) -> Iterator[SystemRow]:

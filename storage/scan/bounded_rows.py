@@ -56,10 +56,10 @@ def read_within(scan: TableScan, most: int) -> pa.Table | None:
         return None
     stats = ScanStats()
     blocks: list[RowBlock] = []
-    left = most
+    remaining = most
     for block in replace(scan, stats=stats).exact_blocks(row_filter):
-        left -= _size(block)
-        if left < 0:
+        remaining -= _size(block)
+        if remaining < 0:
             return None
         blocks.append(block)
     if scan.stats is not None:

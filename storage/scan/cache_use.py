@@ -15,10 +15,10 @@ def fits_cache(scan: TableScan, capacity: int) -> bool:
     """
     if scan.estimated_bytes <= capacity:
         return True
-    left = capacity
+    remaining = capacity
     for read in scan.reads:
         if isinstance(read.rowset, DiskRowSet):
-            left -= sum(map(read.rowset.base.decoded_bytes, scan.stored_columns))
-            if left < 0:
+            remaining -= sum(map(read.rowset.base.decoded_bytes, scan.stored_columns))
+            if remaining < 0:
                 return False
     return True

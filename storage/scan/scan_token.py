@@ -233,8 +233,8 @@ def batches_of(
     for start in range(0, length, BATCH_ROWS):
         rows = min(BATCH_ROWS, length - start)
         if arrays:
-            cut = [plain(array.slice(start, rows)) for array in arrays]
-            yield pa.RecordBatch.from_arrays(cut, schema=schema)
+            slices = [plain(array.slice(start, rows)) for array in arrays]
+            yield pa.RecordBatch.from_arrays(slices, schema=schema)
         else:
             yield pa.record_batch([pa.nulls(rows)], ["rows"]).select([])
 

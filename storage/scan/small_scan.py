@@ -9,17 +9,18 @@ from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 def is_small(
     scan: TableScan, row_filter: RowFilter | None, most_rows: int, most_bytes: int
 ) -> bool:
-    """Whether so many rows at most are wanted, or looked at, and take so many bytes at most.
+    """Whether a scan returns or examines at most so many rows, of at most so many bytes.
 
     `row_filter`: the scan's own.
     """
     rows, limit = scan.row_count, scan.spec.limit
-    looked_at = rows if limit is None else min(limit, rows)
-    if looked_at > most_rows and row_filter is not None:
-        looked_at = min(looked_at, _rows_to_look_at(scan, row_filter, most_rows))
-    if not looked_at or looked_at > most_rows:
-        return not looked_at
-    whole = most_bytes * rows // looked_at  # that all rows take if those looked at take the most
+    rows_examined = rows if limit is None else min(limit, rows)
+    if rows_examined > most_rows and row_filter is not None:
+        rows_examined = min(rows_examined, _rows_to_look_at(scan, row_filter, most_rows))
+    if not rows_examined or rows_examined > most_rows:
+        return not rows_examined
+    # What all rows take if those examined take the most.
+    whole = most_bytes * rows // rows_examined
     return scan.estimated_within(whole) <= whole
 
 
@@ -30,13 +31,13 @@ def _rows_to_look_at(scan: TableScan, row_filter: RowFilter, most: int) -> int:
     for read in sorted(scan.reads, key=lambda each: each.rows, reverse=True):
         if remaining <= most or certain > most:
             break
-        rows = _left_of(scan, read, row_filter)
+        rows = _rows_left(scan, read, row_filter)
         remaining += rows - read.rows
         certain += rows
     return remaining
 
 
-def _left_of(scan: TableScan, read: RowSetRead, row_filter: RowFilter) -> int:
+def _rows_left(scan: TableScan, read: RowSetRead, row_filter: RowFilter) -> int:
     rowset = read.rowset
     if isinstance(rowset, MemRowSet):
         ranges = row_filter.key_ranges

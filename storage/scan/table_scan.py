@@ -309,14 +309,14 @@ class TableScan:
 
     def _until_limit(self, blocks: Iterator[RowBlock]) -> Iterator[RowBlock]:
         """Blocks until they hold as many rows as are wanted; the last is cut."""
-        left = self.spec.limit
-        if left is None:
+        remaining = self.spec.limit
+        if remaining is None:
             yield from blocks
             return
-        while left and (block := next(blocks, None)) is not None:
-            rows = min(block.length, left)
+        while remaining and (block := next(blocks, None)) is not None:
+            rows = min(block.length, remaining)
             yield RowBlock([values.slice(0, rows) for values in block.columns], rows)
-            left -= rows
+            remaining -= rows
 
     def _scan(
         self,

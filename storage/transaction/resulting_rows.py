@@ -16,9 +16,9 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.ingest.check_rule import (
     RowsSet,
-    broken,
     check_cells,
     decided_later,
+    find_violations,
     violation_error,
 )
 from pykudu_sql.storage.ingest.row_batch import Positions, key_text
@@ -48,7 +48,7 @@ def violation_of(
     there = np.flatnonzero(located.alive)
     resulting = {i: values for i, values in columns.items() if i not in stored_ids}
     resulting |= _with_stored(stored, columns, pending, located, there)
-    violated = broken(table, checks, resulting)
+    violated = find_violations(table, checks, resulting)
     if violated is None:
         return None
     mask, first = violated
@@ -115,7 +115,7 @@ def check_addressed(table: TableInfo, pending: PendingWrites, batch: AddressedOp
     stored = [table.schema.by_id[i] for i in sorted(ids)]
     read = rowset.read_rows(batch.ordinals, stored, pending.bound, own)
     resulting = {**batch.columns, **{c.id: v for c, v in zip(stored, read, strict=True)}}
-    violated = broken(table, checks, resulting)
+    violated = find_violations(table, checks, resulting)
     if violated is None:
         return
     row = int(np.argmax(violated[0]))

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.checkpoint import go_on
-from pykudu_sql.storage.common.ctrl_c import CtrlCHeld
+from pykudu_sql.storage.common.ctrl_c import DeferSigint
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -91,7 +91,7 @@ class RowWriter:
         if self._services.budget.is_pressed:
             self._services.relieve(go_on)
         tablet, row = keyed_row(self._services, table, kind, cells)
-        with CtrlCHeld():
+        with DeferSigint():
             return self._commit(table, tablet, row, durable)
 
     def _commit(self, table: TableInfo, tablet: Tablet, row: KeyedRow, durable: bool) -> int:

@@ -18,7 +18,7 @@ from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.commit.committer import AppliedCommit
 from pykudu_sql.storage.commit.new_table import NewTable
 from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
-from pykudu_sql.storage.common.ctrl_c import CtrlCHeld, waited_for
+from pykudu_sql.storage.common.ctrl_c import DeferSigint, acquire_lock
 from pykudu_sql.storage.common.memory_budget import MOST_PIECE
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
@@ -253,7 +253,7 @@ class Transaction(TransactionReads):
             return None
         if self._services.budget.is_pressed or self._writes.memory >= _LARGE_BYTES:
             self._relieve(checkpoint)
-        with self._tablets_at_rest(checkpoint), CtrlCHeld():
+        with self._tablets_at_rest(checkpoint), DeferSigint():
             return self._commit(durable, batch)
 
     def _relieve(self, checkpoint: Checkpoint) -> None:
@@ -308,7 +308,7 @@ class Transaction(TransactionReads):
             try:
                 for _, pending in sorted(self._writes.by_tablet.items()):
                     if pending.files.changes_rowsets:
-                        rest = waited_for(pending.tablet.maintenance_lock, checkpoint)
+                        rest = acquire_lock(pending.tablet.maintenance_lock, checkpoint)
                         locks.enter_context(rest)
             except BaseException:
                 self.rollback()

@@ -86,14 +86,14 @@ def rowset_infos(table: TableInfo, tablets: Mapping[str, Tablet]) -> Iterator[Ro
         components = tablets[info.id].components
         for memrowset in (components.memrowset, *components.flushing):
             if len(memrowset):
-                held = (len(memrowset), live_rows(memrowset), memrowset.memory)
+                sizes = (len(memrowset), live_rows(memrowset), memrowset.memory)
                 low, high = memrowset.key_range()
                 yield RowSetInfo(
                     index,
                     info.id,
                     memrowset.id,
                     "MemRowSet",
-                    *held,
+                    *sizes,
                     memory_deltas=len(memrowset.deltas),
                     min_key=low,
                     max_key=high,

@@ -78,4 +78,4 @@ def metric_values(
     yield Metric("block_cache_misses", cache.misses, COUNT, "blocks read and decoded")
     yield Metric("block_cache_usage", cache.used, BYTES, "decoded blocks in memory")
     yield Metric("block_cache_capacity", cache.capacity, BYTES, "most bytes of the block cache")
-    yield Metric("log_size", log.held_by(1), BYTES, "write-ahead log on disk")
+    yield Metric("log_size", log.retained_bytes(1), BYTES, "write-ahead log on disk")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 MOST_STATEMENTS = 1000
-_KEPT_SHARE = 0.95
+_RETAINED_SHARE = 0.95
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class StatementLog:
             sums.add(counts)
             if len(self._by_text) > MOST_STATEMENTS:
                 often = sorted(self._by_text.items(), key=lambda each: -each[1].calls)
-                self._by_text = dict(often[: int(MOST_STATEMENTS * _KEPT_SHARE)])
+                self._by_text = dict(often[: int(MOST_STATEMENTS * _RETAINED_SHARE)])
 
     def rows(self) -> Iterator[tuple[str, StatementCounts]]:
         """The texts with their counters now, those that took longest together first."""

@@ -87,8 +87,8 @@ def _context(store: OpenStore) -> PlanContext:
     """The world as a session of the database plans in it."""
     engine = duckdb.connect()
     return PlanContext(
-        store.catalog.seen_from(DEFAULT_DATABASE),
-        lambda bound: store.catalog_at(bound).seen_from(DEFAULT_DATABASE),
+        store.catalog.in_database(DEFAULT_DATABASE),
+        lambda bound: store.catalog_at(bound).in_database(DEFAULT_DATABASE),
         store.now(),
         lambda sql: engine.sql(sql).fetchall()[0],
     )

@@ -132,8 +132,8 @@ def read_part(read: ReadPart, place: int, stop: int, raw: int, begin: int, end: 
         slice_begin = int(begins[number])
         if not table - place <= slice_begin < slice_end <= length:
             raise CorruptionError(f"slice {number} lies from {slice_begin} to {slice_end}")
-        held = min(slice_length, raw - number * slice_length)
-        parts.append(_slice(flags, read(place + slice_begin, place + slice_end), held))
+        slice_size = min(slice_length, raw - number * slice_length)
+        parts.append(_slice(flags, read(place + slice_begin, place + slice_end), slice_size))
     before = first * slice_length
     return b"".join(parts)[begin - before : end - before]
 

@@ -26,7 +26,7 @@ from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.types import DataType, Encoding
 
 _SAMPLE_ROWS = 16 * 1024
-_FEW_WORDS = 128
+_SMALL_DICTIONARY_WORDS = 128
 
 
 def code_type(words: int) -> np.dtype[Any]:
@@ -61,7 +61,7 @@ def build(values: pa.Array, value_type: pa.DataType, limit: int) -> DictionaryCo
     words = values.dictionary
     if words.type != value_type:
         words = words.cast(value_type)
-    if len(words) > _FEW_WORDS:
+    if len(words) > _SMALL_DICTIONARY_WORDS:
         words, indices = _without_unused(words, indices)
     if len(words) == 0 or words_size(words) > limit:
         return None

@@ -42,15 +42,15 @@ class PrefixBlock:
 
     Attributes:
         data_length: bytes of all values together, whole.
-        kept_length: bytes of them that are stored.
+        suffix_length: bytes of them that are stored.
         shared, kept, data: their chunks.
     """
 
     rows: int
     data_length: int
-    kept_length: int
+    suffix_length: int
     shared: Bytes
-    kept: Bytes
+    suffixes: Bytes
     data: Bytes
 
     def decode_into(self, lengths: npt.NDArray[np.uint32], data: Bytes) -> None:
@@ -60,22 +60,22 @@ class PrefixBlock:
             CorruptionError: lengths and bytes do not agree, or a value shares more than there is.
         """
         shared = np.empty(self.rows, np.uint8)
-        kept = np.empty(self.rows, np.uint32)
+        suffixes = np.empty(self.rows, np.uint32)
         bitshuffle.decompress_into(self.shared, shared)
-        bitshuffle.decompress_into(self.kept, kept.view(np.uint8))
-        totals = int(kept.sum(dtype=np.uint64)), int(shared.sum(dtype=np.uint64))
-        if totals[0] != self.kept_length or sum(totals) != self.data_length:
+        bitshuffle.decompress_into(self.suffixes, suffixes.view(np.uint8))
+        totals = int(suffixes.sum(dtype=np.uint64)), int(shared.sum(dtype=np.uint64))
+        if totals[0] != self.suffix_length or sum(totals) != self.data_length:
             raise CorruptionError(
                 f"{totals[0]} bytes kept and {totals[1]} shared make no {self.data_length}"
             )
-        np.add(kept, shared, out=lengths)
+        np.add(suffixes, shared, out=lengths)
         if bool(shared[::RESTART_INTERVAL].any()) or bool((shared[1:] > lengths[:-1]).any()):
             raise CorruptionError("a value shares more bytes than the one before it has")
-        if not self.kept_length:
+        if not self.suffix_length:
             if len(self.data) or self.data_length:
                 raise CorruptionError("a block of empty values carries bytes")
             return
-        pieces = np.empty(self.kept_length, np.uint8)
+        pieces = np.empty(self.suffix_length, np.uint8)
         bitshuffle.decompress_into(self.data, pieces)
         starts = _starts(lengths)
         data[~_in_prefix(starts, shared, len(data))] = pieces
@@ -94,13 +94,13 @@ def encode(
     """
     starts = _starts(lengths)
     shared = _shared_lengths(lengths, starts, data)
-    kept = data[~_in_prefix(starts, shared, len(data))]
+    suffixes = data[~_in_prefix(starts, shared, len(data))]
     packed_shared = bitshuffle.compress(shared)
-    packed_kept = bitshuffle.compress(lengths - shared)
+    packed_suffixes = bitshuffle.compress(lengths - shared)
     pack = bitshuffle.compress_bytes if compressed else bitshuffle.store_bytes
-    body = pack(kept) if len(kept) else b""
-    header = _HEADER.pack(len(data), len(kept), len(packed_shared), len(packed_kept))
-    return b"".join((header, packed_shared, packed_kept, body))
+    body = pack(suffixes) if len(suffixes) else b""
+    header = _HEADER.pack(len(data), len(suffixes), len(packed_shared), len(packed_suffixes))
+    return b"".join((header, packed_shared, packed_suffixes, body))
 
 
 def open_block(payload: Bytes, rows: int, limit: int) -> PrefixBlock:
@@ -110,18 +110,18 @@ def open_block(payload: Bytes, rows: int, limit: int) -> PrefixBlock:
     """
     if len(payload) < _HEADER.size:
         raise CorruptionError("a block of prefixes is shorter than its header")
-    data_length, kept_length, shared, kept = _HEADER.unpack_from(payload.data)
+    data_length, suffix_length, shared, suffixes = _HEADER.unpack_from(payload.data)
     middle = _HEADER.size + shared
-    end = middle + kept
-    if data_length > limit or kept_length > data_length or end > len(payload):
+    end = middle + suffixes
+    if data_length > limit or suffix_length > data_length or end > len(payload):
         raise CorruptionError(
-            f"a block claims {data_length} bytes of values, {kept_length} of them kept, "
+            f"a block claims {data_length} bytes of values, {suffix_length} of them kept, "
             f"limit {limit}"
         )
     return PrefixBlock(
         rows,
         data_length,
-        kept_length,
+        suffix_length,
         payload[_HEADER.size : middle],
         payload[middle:end],
         payload[end:],

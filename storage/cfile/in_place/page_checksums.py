@@ -60,9 +60,9 @@ def blob_name(cfile: str) -> str:
 
 def page_checksums(seed: int, blocks: Sequence[bytes]) -> bytes:
     """The blob of a CFile. `seed`: of the file's identity; `blocks`: all of the CFile."""
-    found = [
+    checksums = [
         google_crc32c.extend(seed, block[start : start + PAGE_BYTES])
         for block in blocks
         for start in range(0, len(block), PAGE_BYTES)
     ]
-    return _HEADER.pack(PAGE_BYTES) + np.array(found, "<u4").tobytes()
+    return _HEADER.pack(PAGE_BYTES) + np.array(checksums, "<u4").tobytes()

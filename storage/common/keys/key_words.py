@@ -22,7 +22,7 @@ U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
 Words = Sequence[U64]
 
-_FEW_NEEDLES = 4
+_SEQUENTIAL_NEEDLES = 4
 """Up to this many needles, searching for one after the other takes fewer calls."""
 _SORT_NEEDLES = 4096
 """Above this many needles, sorting them costs less than the cache misses of searching at random."""
@@ -108,7 +108,7 @@ def insertion_points(words: Words, needles: Words, side: Literal["left", "right"
         return points
     if len(words) == 1:
         return np.searchsorted(words[0], needles[0], side).astype(np.int64, copy=False)
-    if len(needles[0]) <= _FEW_NEEDLES:
+    if len(needles[0]) <= _SEQUENTIAL_NEEDLES:
         rows = range(len(needles[0]))
         return np.array([_insertion_point(words, needles, row, side) for row in rows], np.int64)
     low = np.searchsorted(words[0], needles[0], "left").astype(np.int64, copy=False)

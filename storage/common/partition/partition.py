@@ -166,18 +166,18 @@ class PartitionSchema:
 
         Raises InvalidSchemaError: there is no such range.
         """
-        kept = tuple(
+        remaining = tuple(
             span
             for span in self.ranges
             if (span.lower, span.upper) != (dropped.lower, dropped.upper)
         )
-        if len(kept) == len(self.ranges):
+        if len(remaining) == len(self.ranges):
             raise InvalidSchemaError(
                 f"no range partition {self._range_text(schema, dropped)} to drop",
                 hint="its bounds must be those of an existing one; see SHOW RANGE PARTITIONS",
                 sqlstate="42704",
             )
-        return replace(self, ranges=kept)
+        return replace(self, ranges=remaining)
 
     def validate(self, schema: Schema) -> None:
         """Check every rule.

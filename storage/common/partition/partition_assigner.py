@@ -147,9 +147,9 @@ class PartitionAssigner:
         In a range as many lowers lie at or below the row as uppers, and one more.
         """
         keys = self._range_encoder.encode(columns)
-        begun = self._encoded_lowers.insertion_points(keys, "right") + self._open_below
-        ended = self._encoded_uppers.insertion_points(keys, "right")
-        return np.where(begun - ended == 1, begun - 1, -1)
+        lower_counts = self._encoded_lowers.insertion_points(keys, "right") + self._open_below
+        upper_counts = self._encoded_uppers.insertion_points(keys, "right")
+        return np.where(lower_counts - upper_counts == 1, lower_counts - 1, -1)
 
     def uncovered(self, columns: Mapping[int, pa.Array], row: int) -> UncoveredRangeError:
         """The error for a row of a batch that lies outside all ranges."""

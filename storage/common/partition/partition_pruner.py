@@ -60,22 +60,22 @@ class PartitionPruner:
     def _keep(self, predicate: Predicate) -> Mask:
         """The partitions that a predicate can match in, shape (partitions,)."""
         if isinstance(predicate, Or):
-            kept = np.zeros(self._partitions.offsets[-1], np.bool_)
+            mask = np.zeros(self._partitions.offsets[-1], np.bool_)
             for part in predicate.parts:
-                kept |= self._keep(part)
-            return kept
-        kept = self._keep_by_domains(predicate)
+                mask |= self._keep(part)
+            return mask
+        mask = self._keep_by_domains(predicate)
         for part in conjuncts(predicate):
             if isinstance(part, Or):
-                kept &= self._keep(part)
-        return kept
+                mask &= self._keep(part)
+        return mask
 
     def _keep_by_domains(self, predicate: Predicate) -> Mask:
         schema, offsets = self._schema, self._partitions.offsets
-        kept = np.zeros(offsets[-1], np.bool_)
+        mask = np.zeros(offsets[-1], np.bool_)
         domains = dict(zip(schema.key_ids, key_domains(predicate, schema.key_columns), strict=True))
         if any(domain.is_empty for domain in domains.values()):
-            return kept
+            return mask
         buckets: dict[tuple[HashDimension, ...], Mask] = {}
         for index in self._spans([domains[column.id] for column in self._range_columns]):
             dimensions = self._partitions.hash_dimensions_of(
@@ -83,8 +83,8 @@ class PartitionPruner:
             )
             if dimensions not in buckets:
                 buckets[dimensions] = self._buckets(dimensions, domains)
-            kept[offsets[index] : offsets[index + 1]] = buckets[dimensions]
-        return kept
+            mask[offsets[index] : offsets[index + 1]] = buckets[dimensions]
+        return mask
 
     def _spans(self, domains: Sequence[Domain]) -> Sequence[int]:
         """The ranges that some row of the domains lies in."""

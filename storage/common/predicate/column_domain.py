@@ -227,8 +227,8 @@ def prefix_domain(prefix: str | bytes) -> Domain:
 def successor(prefix: str | bytes) -> str | bytes | None:
     """The least string greater than all that begin with a prefix; None when there is none."""
     if isinstance(prefix, bytes):
-        kept = prefix.rstrip(b"\xff")
-        return kept[:-1] + bytes([kept[-1] + 1]) if kept else None
+        stem = prefix.rstrip(b"\xff")
+        return stem[:-1] + bytes([stem[-1] + 1]) if stem else None
     text = prefix.rstrip("\U0010ffff")
     if not text:
         return None

@@ -31,7 +31,7 @@ from pykudu_sql.storage.common.types.types import Cell, DataType
 
 Mask = npt.NDArray[np.bool_]
 
-_FEW_CODES = 6
+_MAX_COMPARED_CODES = 6
 
 
 def evaluate(
@@ -97,9 +97,9 @@ def _evaluate_dictionary(leaf: Leaf, values: pa.DictionaryArray, column_type: Da
 
 def _are_among(codes: npt.NDArray[Any], codes_in_list: npt.NDArray[np.int64], words: Mask) -> Mask:
     """Which codes are wanted. A few comparisons are ten times as fast as one look-up by index."""
-    if len(codes_in_list) > _FEW_CODES:
-        looked_up: Mask = words[codes]
-        return looked_up
+    if len(codes_in_list) > _MAX_COMPARED_CODES:
+        code_mask: Mask = words[codes]
+        return code_mask
     mask = np.zeros(len(codes), np.bool_)
     for code in codes_in_list.tolist():
         mask |= codes == codes.dtype.type(code)

@@ -105,9 +105,9 @@ class RowFilter:
         if domains[0].is_full:
             return cls(predicate, steps, None, steps, is_complete)
         ranges = key_ranges(domains, key_columns, limit=MAX_KEY_RANGES)
-        held = (r for r in ranges if r[1] is None or r[0] < r[1])
+        non_empty = (r for r in ranges if r[1] is None or r[0] < r[1])
         beyond = _undecided(steps, domains, key_columns)
-        return cls(predicate, steps, tuple(sorted(held, key=_low)), beyond, is_complete)
+        return cls(predicate, steps, tuple(sorted(non_empty, key=_low)), beyond, is_complete)
 
     def exactly(self) -> "RowFilter":
         """The same filter, which leaves no row in that a step does not hold for."""
@@ -150,8 +150,8 @@ def _is_decided(step: FilterStep, exact: Mapping[int, Domain]) -> bool:
     domain = exact.get(column.id)
     if domain is None or not all(isinstance(p, _EXACT) for p in conjuncts(step.predicate)):
         return False
-    wanted = clip(domain_of(step.predicate, column.id), column.type)
-    return wanted == domain or wanted.intersect(domain) == domain
+    part_domain = clip(domain_of(step.predicate, column.id), column.type)
+    return part_domain == domain or part_domain.intersect(domain) == domain
 
 
 def _steps(simple: Predicate, by_id: Mapping[int, ColumnSchema]) -> tuple[FilterStep, ...]:
@@ -180,10 +180,10 @@ def _step(part: Predicate, by_id: Mapping[int, ColumnSchema]) -> FilterStep:
 def _rank(
     part: Predicate, by_id: Mapping[int, ColumnSchema], column_order: Mapping[int, int]
 ) -> tuple[int, int, int]:
-    looked_at = column_ids(part)
+    ids = column_ids(part)
     if isinstance(part, Or):
-        return _RANK_OF_OR, len(looked_at), 0
-    (column_id,) = looked_at
+        return _RANK_OF_OR, len(ids), 0
+    (column_id,) = ids
     size = by_id[column_id].type.width or _STRING_BYTES
     return _kind_rank(part), size, column_order[column_id]
 

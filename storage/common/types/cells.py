@@ -245,12 +245,12 @@ def to_cell(value: object, column_type: DataType) -> Cell:
             ) from error
         if column_type.kind in _MOMENTS and _is_beyond_calendar(value):
             raise ValueOutOfRangeError(
-                f"{shown_value(value)} is no date or time of the calendar",
+                f"{quote_value(value)} is no date or time of the calendar",
                 hint=_READ_AS[column_type.kind],
                 sqlstate="22008",
             ) from error
         raise InvalidValueError(
-            f"cannot read {shown_value(value)} as {column_type}",
+            f"cannot read {quote_value(value)} as {column_type}",
             hint=_READ_AS.get(column_type.kind),
         ) from error
 
@@ -276,7 +276,7 @@ def _is_no_exact_number(value: object) -> bool:
     return is_number and str(value).strip().lower().lstrip("+-") in _NO_EXACT_NUMBERS
 
 
-def shown_value(value: object) -> str:
+def quote_value(value: object) -> str:
     """A value as a message quotes it; one of a type without literals with its type."""
     import numpy as np
     import pyarrow as pa

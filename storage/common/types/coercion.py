@@ -18,8 +18,8 @@ from pykudu_sql.storage.common.types.arrays import (
     stored_numbers,
     validity,
 )
-from pykudu_sql.storage.common.types.cells import from_cell, shown_value, to_cell
-from pykudu_sql.storage.common.types.type_names import shown_arrow_type
+from pykudu_sql.storage.common.types.cells import from_cell, quote_value, to_cell
+from pykudu_sql.storage.common.types.type_names import format_arrow_type
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import (
     DataError,
@@ -70,19 +70,18 @@ def _refusal(
             stop = middle
     value = values[start].as_py() if len(values) else None
     if not isinstance(error, pa.ArrowInvalid):
-        shown_type = shown_arrow_type(values.type)
+        type_text = format_arrow_type(values.type)
         is_interval = pa.types.is_interval(values.type)
-        is_shown = value is not None and shown_type != "STRUCT" and not is_interval
-        example = f", such as {shown_value(value)}" if is_shown else ""
+        is_shown = value is not None and type_text != "STRUCT" and not is_interval
+        example = f", such as {quote_value(value)}" if is_shown else ""
         return InvalidValueError(
-            f"column '{name}' of type {column_type} cannot take values of type "
-            f"{shown_type}{example}"
+            f"column '{name}' of type {column_type} cannot take values of type {type_text}{example}"
         )
     try:
         to_cell(value, column_type)
     except DataError as own:
         return type(own)(f"column '{name}': {own.message}", hint=own.hint, sqlstate=own.sqlstate)
-    return InvalidValueError(f"column '{name}': cannot read {shown_value(value)} as {column_type}")
+    return InvalidValueError(f"column '{name}': cannot read {quote_value(value)} as {column_type}")
 
 
 def _casts(values: pa.Array | pa.ChunkedArray, column_type: DataType) -> bool:

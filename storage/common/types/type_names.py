@@ -99,28 +99,30 @@ _INSTEAD: Mapping[str, str] = {
 _ENGINE_WORD = re.compile(
     r"""("NULL"(?! )|\b(?:INTEGER|VARCHAR|BLOB)\b)|"(?:[^"]|"")*"|'(?:[^']|'')*'"""
 )
-_SHOWN = {"INTEGER": "INT", "VARCHAR": "STRING", "BLOB": "BINARY", '"NULL"': "NULL"}
+_SQL_WORDS = {"INTEGER": "INT", "VARCHAR": "STRING", "BLOB": "BINARY", '"NULL"': "NULL"}
 
 
 @lru_cache(maxsize=1024)
-def shown_type(engine_type: str) -> str:
-    """An engine's type, of lists and structs too, as our SQL writes it."""
-    return _ENGINE_WORD.sub(lambda match: _SHOWN[match[1]] if match[1] else match[0], engine_type)
+def format_engine_type(engine_type: str) -> str:
+    """A type of the engine, also of lists and structs, in the words of our SQL."""
+    return _ENGINE_WORD.sub(
+        lambda match: _SQL_WORDS[match[1]] if match[1] else match[0], engine_type
+    )
 
 
-def shown_arrow_type(arrow: "pa.DataType") -> str:
+def format_arrow_type(arrow: "pa.DataType") -> str:
     """An Arrow type as our SQL writes it."""
     import pyarrow as pa
 
     match arrow:
         case pa.MapType():
-            return f"MAP({shown_arrow_type(arrow.key_type)}, {shown_arrow_type(arrow.item_type)})"
+            return f"MAP({format_arrow_type(arrow.key_type)}, {format_arrow_type(arrow.item_type)})"
         case pa.ListType() | pa.LargeListType() | pa.FixedSizeListType():
-            return f"{shown_arrow_type(arrow.value_type)}[]"
+            return f"{format_arrow_type(arrow.value_type)}[]"
         case pa.StructType():
             if any(field.name == f"_{index}" for index, field in enumerate(arrow)):
                 return "STRUCT"  # the engine named fields that the statement does not name
-            fields = (f"{field.name} {shown_arrow_type(field.type)}" for field in arrow)
+            fields = (f"{field.name} {format_arrow_type(field.type)}" for field in arrow)
             return f"STRUCT({', '.join(fields)})"
     if pa.types.is_time(arrow):
         return "TIME"

@@ -290,10 +290,10 @@ def select(deltas: Deltas, mask: npt.NDArray[np.bool_]) -> Deltas:
     new_positions = np.cumsum(mask, dtype=np.int64) - 1
     cells: dict[int, DeltaCells] = {}
     for column_id, old in deltas.cells.items():
-        kept = mask[old.positions]
-        if kept.any():
+        cell_mask = mask[old.positions]
+        if cell_mask.any():
             cells[column_id] = DeltaCells(
-                new_positions[old.positions[kept]], old.values.filter(pa.array(kept))
+                new_positions[old.positions[cell_mask]], old.values.filter(pa.array(cell_mask))
             )
     return Deltas(deltas.ordinals[mask], deltas.timestamps[mask], deltas.kinds[mask], cells)
 
@@ -315,8 +315,8 @@ def winners(
     if len(cells.positions) < len(deltas):
         ordinals = ordinals[cells.positions]
     if mask is not None:
-        kept = mask[cells.positions]
-        ordinals, values = ordinals[kept], values.filter(pa.array(kept))
+        cell_mask = mask[cells.positions]
+        ordinals, values = ordinals[cell_mask], values.filter(pa.array(cell_mask))
     if not is_distinct(ordinals):
         last = last_of_each(ordinals)
         ordinals, values = ordinals[last], values.filter(pa.array(last))
@@ -364,13 +364,13 @@ def collapse(deltas: Deltas, mark: SnapshotBound) -> Deltas:
     keep[decisive[_distinct(deltas, decisive, mark)]] = True
     cells: dict[int, DeltaCells] = {}
     for column_id, column in deltas.cells.items():
-        kept = _distinct(deltas, column.positions, mark) & ~forgotten[column.positions]
-        positions = column.positions[kept]
+        cell_mask = _distinct(deltas, column.positions, mark) & ~forgotten[column.positions]
+        positions = column.positions[cell_mask]
         keep[positions] = True
-        if kept.all():
+        if cell_mask.all():
             cells[column_id] = column
         elif len(positions):
-            cells[column_id] = DeltaCells(positions, column.values.filter(pa.array(kept)))
+            cells[column_id] = DeltaCells(positions, column.values.filter(pa.array(cell_mask)))
     return select(replace(deltas, cells=cells), keep)
 
 

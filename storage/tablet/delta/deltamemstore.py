@@ -246,10 +246,10 @@ def _ordered(batch: Deltas, order: int) -> Deltas:
 
 def _with_batch(batches: tuple[Deltas, ...], batch: Deltas) -> tuple[Deltas, ...]:
     """The batches with one more, merged with earlier ones that are not much larger."""
-    kept = list(batches)
-    while kept and len(kept[-1]) <= 2 * len(batch):
-        batch = merge_redo([kept.pop(), batch])
-    return (*kept, batch)
+    earlier = list(batches)
+    while earlier and len(earlier[-1]) <= 2 * len(batch):
+        batch = merge_redo([earlier.pop(), batch])
+    return (*earlier, batch)
 
 
 def _records(batch: Deltas, ordinal: int, bound: SnapshotBound) -> tuple[int, int] | None:

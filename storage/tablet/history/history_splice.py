@@ -71,8 +71,8 @@ def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: SnapshotBou
     died = np.concatenate([s.deleted_at for s in slices])[order]
     forgotten = first & (died != 0) & (died < np.uint64(mark))
     group = np.cumsum(first) - 1
-    kept = ~forgotten[np.flatnonzero(first)]
-    new_ordinals = np.where(kept, np.cumsum(kept) - 1, -1)[group]
+    survivors = ~forgotten[np.flatnonzero(first)]
+    new_ordinals = np.where(survivors, np.cumsum(survivors) - 1, -1)[group]
     leaders = np.flatnonzero(first & (new_ordinals >= 0))
     undo = _undo(slices, key_ids, order, first, died, mark)
     newest = order[leaders]

@@ -50,8 +50,8 @@ class ColumnPiece(Protocol):
         """The rows start <= place < stop; of columns that lie elsewhere no more is read."""
 
 
-class HeldColumns(Mapping[int, pa.Array]):
-    """A piece whose columns are at hand. `rows`: how many there are."""
+class ColumnsInMemory(Mapping[int, pa.Array]):
+    """A piece whose columns are in memory. `rows`: how many it has."""
 
     def __init__(self, columns: Mapping[int, pa.Array]) -> None:
         """A piece of at least one column."""
@@ -67,12 +67,12 @@ class HeldColumns(Mapping[int, pa.Array]):
     def __len__(self) -> int:
         return len(self._columns)
 
-    def slice(self, start: int, stop: int) -> "HeldColumns":
-        return HeldColumns({i: a.slice(start, stop - start) for i, a in self._columns.items()})
+    def slice(self, start: int, stop: int) -> "ColumnsInMemory":
+        return ColumnsInMemory({i: a.slice(start, stop - start) for i, a in self._columns.items()})
 
 
-class GatheredColumns(Mapping[int, pa.Array]):
-    """Some rows of columns that lie in pieces; a column is gathered at each read."""
+class ColumnGather(Mapping[int, pa.Array]):
+    """Selected rows of columns that consist of pieces; each read of a column gathers it."""
 
     def __init__(self, pieces: Sequence[ColumnPiece], indices: Ordinals | None) -> None:
         """Describe the rows; nothing is copied yet.
@@ -100,26 +100,26 @@ class GatheredColumns(Mapping[int, pa.Array]):
         """In all pieces together, gathered or not."""
         return sum(piece.rows for piece in self.pieces)
 
-    def part(self, start: int, stop: int) -> "GatheredColumns":
+    def part(self, start: int, stop: int) -> "ColumnGather":
         """The rows from start to before stop, at least one, out of no more of each piece."""
         if self.indices is None:
             return self._stretch(start, stop)
         positions = self.indices[start:stop]
         indices = np.empty(len(positions), np.int64)
         pieces: list[ColumnPiece] = []
-        before = kept = 0
+        before = length = 0
         for piece in self.pieces:
             mine = np.flatnonzero((positions >= before) & (positions < before + piece.rows))
             if len(mine):
                 local = positions[mine] - before
                 first, end = int(local.min()), int(local.max()) + 1
-                indices[mine] = local + (kept - first)
+                indices[mine] = local + (length - first)
                 pieces.append(piece.slice(first, end))
-                kept += end - first
+                length += end - first
             before += piece.rows
-        return GatheredColumns(pieces, indices)
+        return ColumnGather(pieces, indices)
 
-    def _stretch(self, start: int, stop: int) -> "GatheredColumns":
+    def _stretch(self, start: int, stop: int) -> "ColumnGather":
         pieces: list[ColumnPiece] = []
         before = 0
         for piece in self.pieces:
@@ -127,17 +127,17 @@ class GatheredColumns(Mapping[int, pa.Array]):
             if first < end:
                 pieces.append(piece.slice(first, end))
             before += piece.rows
-        return GatheredColumns(pieces, None)
+        return ColumnGather(pieces, None)
 
 
-def gather(batches: Sequence[GatheredColumns], indices: Ordinals | None = None) -> GatheredColumns:
+def gather(batches: Sequence[ColumnGather], indices: Ordinals | None = None) -> ColumnGather:
     """The rows of some batches one behind another, or some of them.
 
     `batches`: at least one; `indices`: into the rows of all batches; None for all.
     """
     pieces = [piece for batch in batches for piece in batch.pieces]
     if all(batch.indices is None for batch in batches):
-        return GatheredColumns(pieces, indices)
+        return ColumnGather(pieces, indices)
     starts = np.cumsum([0, *(batch.rows for batch in batches)])
     everything = np.concatenate(
         [
@@ -145,7 +145,7 @@ def gather(batches: Sequence[GatheredColumns], indices: Ordinals | None = None) 
             for start, batch in zip(starts, batches, strict=False)
         ]
     )
-    return GatheredColumns(pieces, everything if indices is None else everything[indices])
+    return ColumnGather(pieces, everything if indices is None else everything[indices])
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class RowSlice:
     """
 
     keys: EncodedKeys
-    columns: GatheredColumns
+    columns: ColumnGather
     undo: Deltas
     deleted_at: Timestamps
     inserted_at: Timestamps

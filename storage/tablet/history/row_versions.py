@@ -119,9 +119,9 @@ def versions_of(
         until: commits at or above this bound are not seen.
     """
     states = _states_of(rows)
-    kept = states.alive & (states.valid_from < states.valid_to)
-    kept &= (states.valid_from < np.uint64(min(high, until))) & (states.valid_to >= np.uint64(low))
-    selection = np.flatnonzero(kept)
+    mask = states.alive & (states.valid_from < states.valid_to)
+    mask &= (states.valid_from < np.uint64(min(high, until))) & (states.valid_to >= np.uint64(low))
+    selection = np.flatnonzero(mask)
     selection = selection[np.lexsort((states.valid_from[selection], states.rows[selection]))]
     valid_to = states.valid_to[selection]
     return RowVersions(

@@ -114,18 +114,18 @@ def undo_of_updates(deltas: Deltas, columns: Mapping[int, pa.Array], mark: Snaps
         mark: nobody goes back to a snapshot below this bound.
     """
     recent = deltas.timestamps >= np.uint64(mark)
-    touched = np.zeros(len(deltas), np.bool_)
+    record_mask = np.zeros(len(deltas), np.bool_)
     cells: dict[int, DeltaCells] = {}
     for column_id, original in columns.items():
         changes = deltas.cells.get(column_id)
         if changes is not None:
             record_positions = changes.positions[recent[changes.positions]]
             if len(record_positions):
-                touched[record_positions] = True
+                record_mask[record_positions] = True
                 before = _values_before(record_positions, deltas, changes, original)
                 cells[column_id] = DeltaCells(record_positions, before)
     inverse = Deltas(deltas.ordinals, deltas.timestamps, deltas.kinds, cells)
-    return reverse_time(select(inverse, touched))
+    return reverse_time(select(inverse, record_mask))
 
 
 def _values_before(

@@ -34,7 +34,7 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
 )
 from pykudu_sql.storage.tablet.delta.delta_tracker import visible_redo
 from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
-from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, RowSlice
+from pykudu_sql.storage.tablet.history.row_slice import ColumnGather, RowSlice
 from pykudu_sql.storage.tablet.history.undo_builder import undo_of_updates
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 
@@ -156,7 +156,7 @@ class CompactionInput:
             mask[deltas.ordinals[within(deltas.timestamps, low, high)]] = True
         return mask
 
-    def cut(self, key: bytes) -> int:
+    def lower_bound(self, key: bytes) -> int:
         meta, base = self.rowset.meta, self.rowset.base
         if key <= meta.min_key:
             return 0
@@ -184,7 +184,7 @@ class CompactionInput:
         keys = self._base(self._encoder.columns, start, stop)
         return RowSlice(
             self._encoder.encode(keys),
-            GatheredColumns([_Image(self, keys, start, stop)], None),
+            ColumnGather([_Image(self, keys, start, stop)], None),
             undo,
             _deaths(redo, stop - start),
             np.full(stop - start, self._inserted_at, np.uint64),
@@ -229,9 +229,9 @@ class _Image(Mapping[int, pa.Array]):
         self._range = (start, stop)
 
     def __getitem__(self, column_id: int) -> pa.Array:
-        kept = self._keys.get(column_id)
-        if kept is not None:
-            return kept
+        key_column = self._keys.get(column_id)
+        if key_column is not None:
+            return key_column
         return self._source.latest(self._others[column_id], *self._range)
 
     def __iter__(self) -> Iterator[int]:

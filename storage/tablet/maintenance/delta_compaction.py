@@ -63,7 +63,7 @@ from pykudu_sql.storage.tablet.rowset.tablet_metadata import Overlay
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_services import TabletServices
 
-FEW_UNDO_FILES = 4
+MIN_UNDO_FILES = 4
 # About 10 MB of narrow rows; a compaction holds as many in memory a few times.
 MOST_UNDO_RECORDS = 1 << 19
 
@@ -194,7 +194,7 @@ def undo_to_absorb(files: Sequence[DeltaFileMeta], records: int) -> int:
     `files`: newest first; `records`: of the next one.
     """
     absorbed = 0
-    if not records or len(files) < FEW_UNDO_FILES:
+    if not records or len(files) < MIN_UNDO_FILES:
         return absorbed
     for file in files:
         if file.stats.records > 2 * records or records + file.stats.records > MOST_UNDO_RECORDS:
@@ -221,11 +221,11 @@ def _retained(tablet: Tablet, deltas: Deltas) -> Deltas:
 
 def _uncovered(overlays: Sequence[Overlay], column_ids: Sequence[int]) -> Sequence[Overlay]:
     """Overlays with just the columns that are not among those written anew."""
-    left = [
+    narrowed = [
         replace(overlay, column_ids=tuple(i for i in overlay.column_ids if i not in column_ids))
         for overlay in overlays
     ]
-    return [overlay for overlay in left if overlay.column_ids]
+    return [overlay for overlay in narrowed if overlay.column_ids]
 
 
 def _write_overlay(

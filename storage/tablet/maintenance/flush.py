@@ -25,7 +25,7 @@ from pykudu_sql.storage.common.row_allowance import rows_within
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.tablet.delta.delta_store import between, select
 from pykudu_sql.storage.tablet.delta.delta_tracker import visible_redo
-from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, HeldColumns, RowSlice
+from pykudu_sql.storage.tablet.history.row_slice import ColumnGather, ColumnsInMemory, RowSlice
 from pykudu_sql.storage.tablet.history.undo_builder import build_history, remap
 from pykudu_sql.storage.tablet.maintenance.publication import LateChanges, MovedRows, published
 from pykudu_sql.storage.tablet.maintenance.rowset_output import RollingRowSetWriter
@@ -129,7 +129,7 @@ def _write_rowsets(
             most = min(_USUAL_RATIO * services.rowset_bytes, 2 * services.piece_bytes)
             outputs = max(1, -(-in_memory // most))
             writer = RollingRowSetWriter(tablet, schema, staged, -(-count // outputs), checkpoint)
-        image = GatheredColumns([HeldColumns(history.columns)], None)
+        image = ColumnGather([ColumnsInMemory(history.columns)], None)
         writer.append(RowSlice(part.keys, image, undo, died, np.zeros_like(died)))
         counter.add(stop - start)
     assert writer is not None
@@ -158,8 +158,8 @@ def flush_stores_of(
     with services.commit_lock:
         selected = [r for r in tablet.components.tree.rowsets if r.id in rowset_ids]
         changed = [r for r in selected if len(r.tracker.memory)]
-        begun = [begin_flush(rowset, tablet.types) for rowset in changed]
-        tablet.replace_rowsets(changed, begun)
+        flushing = [begin_flush(rowset, tablet.types) for rowset in changed]
+        tablet.replace_rowsets(changed, flushing)
     rowsets = tablet.components.tree.rowsets
     waiting = [r for r in rowsets if r.id in rowset_ids and r.tracker.flushing]
     with staging(tablet.files) as staged:

@@ -45,8 +45,8 @@ def collect_undo(tablet: Tablet, services: TabletServices) -> int:
     size = sum(undo_garbage(rowset, mark) for rowset in rowsets)
     changes = []
     for rowset in rowsets:
-        kept = tuple(m for m in rowset.meta.undo if m.stats.max_timestamp >= mark)
-        changes.append((rowset, replace(rowset.meta, undo=kept)))
+        undo = tuple(m for m in rowset.meta.undo if m.stats.max_timestamp >= mark)
+        changes.append((rowset, replace(rowset.meta, undo=undo)))
     swap_rowsets(tablet, changes, [], services, "undo_gc")
     return size
 

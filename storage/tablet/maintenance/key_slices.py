@@ -33,7 +33,7 @@ class KeyedRows(Protocol):
     def sample(self, rows: int) -> list[bytes]:
         """The first key and every so many rows another one."""
 
-    def cut(self, key: bytes) -> int:
+    def lower_bound(self, key: bytes) -> int:
         """The first ordinal whose key is not below a given one."""
 
 
@@ -49,10 +49,10 @@ def key_slices(
     rows_per_slice = _rows_per_slice(inputs, most_rows, most_bytes)
     apart = min(_SAMPLE_ROWS, rows_per_slice)
     samples = sorted(key for source in inputs for key in source.sample(apart))
-    cuts = sorted(set(samples[:: rows_per_slice // apart][1:]))
+    boundaries = sorted(set(samples[:: rows_per_slice // apart][1:]))
     starts = [0] * len(inputs)
-    for cut in cuts:
-        stops = [source.cut(cut) for source in inputs]
+    for boundary in boundaries:
+        stops = [source.lower_bound(boundary) for source in inputs]
         if stops != starts:
             yield list(zip(starts, stops, strict=True))
         starts = stops

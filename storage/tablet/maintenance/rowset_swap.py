@@ -59,9 +59,9 @@ def swap_rowsets(
     if staged:
         tablet.files.publish(staged, point)
     with services.commit_lock:
-        kept = [meta for _, meta in changes if meta is not None]
+        new_metas = [meta for _, meta in changes if meta is not None]
         dropped = [rowset.id for rowset, meta in changes if meta is None]
-        record_edit(tablet, TabletEdit(tablet.id, rowsets=kept, dropped=dropped), services)
+        record_edit(tablet, TabletEdit(tablet.id, rowsets=new_metas, dropped=dropped), services)
         fresh = [_reopen(tablet, rowset, meta) for rowset, meta in changes if meta is not None]
         tablet.replace_rowsets([rowset for rowset, _ in changes], fresh)
     for rowset, meta in changes:
@@ -92,13 +92,15 @@ def _open_deltas(
     return tuple(open_files.get(m.number) or files.open_delta(m, meta.rows) for m in undo_files)
 
 
-def retire_files(files: TabletFiles, rowset: DiskRowSet, kept: Collection[tuple[str, int]]) -> None:
+def retire_files(
+    files: TabletFiles, rowset: DiskRowSet, live_files: Collection[tuple[str, int]]
+) -> None:
     """Let go of a rowset's files, which the manifest does not name any more.
 
-    `rowset`: as its readers hold it; `kept`: kind and number of those that stay.
+    `rowset`: as its readers hold it; `live_files`: kind and number of those that stay.
     """
     tracker: DeltaTracker = rowset.tracker
     users: dict[int, object] = {file.meta.number: file for file in tracker.files}
     for kind, number in rowset.meta.files:
-        if (kind, number) not in kept:
+        if (kind, number) not in live_files:
             files.retire(kind, number, users.get(number, rowset.base))

@@ -26,8 +26,8 @@ from pykudu_sql.storage.tablet.delta.delta_store import select, within, without_
 from pykudu_sql.storage.tablet.delta.delta_tracker import visible_redo
 from pykudu_sql.storage.tablet.history.history_splice import splice
 from pykudu_sql.storage.tablet.history.row_slice import (
-    GatheredColumns,
-    HeldColumns,
+    ColumnGather,
+    ColumnsInMemory,
     RowSlice,
     choose_rows,
     part_of,
@@ -119,11 +119,11 @@ def _scan(
                 if start < stop:
                     slices.append(inputs[number].read(start, stop))
                 continue
-            touched = start + np.flatnonzero(marks[number][start:stop])
-            if len(touched):
-                first = int(touched[0])
-                rows = inputs[number].read(first, int(touched[-1]) + 1)
-                slices.append(choose_rows(rows, touched - first))
+            changed_rows = start + np.flatnonzero(marks[number][start:stop])
+            if len(changed_rows):
+                first = int(changed_rows[0])
+                rows = inputs[number].read(first, int(changed_rows[-1]) + 1)
+                slices.append(choose_rows(rows, changed_rows - first))
         if slices:
             batch = make(splice(slices, tablet.schema.key_ids, reach.since).rows)
             if len(batch):
@@ -189,7 +189,7 @@ class MemoryInput:
         died = np.zeros(count, np.uint64)
         died[history.redo.ordinals] = history.redo.timestamps
         undo = select(history.undo, history.undo.timestamps >= np.uint64(mark))
-        image = GatheredColumns([HeldColumns(history.columns)], None)
+        image = ColumnGather([ColumnsInMemory(history.columns)], None)
         self.stored_bytes = self.decoded_bytes = memrowset.memory
         self._rows = RowSlice(by_key.keys, image, undo, died, np.zeros_like(died))
 
@@ -201,7 +201,7 @@ class MemoryInput:
     def sample(self, rows: int) -> list[bytes]:
         return [self._rows.keys.at(index) for index in range(0, self.rows, rows)]
 
-    def cut(self, key: bytes) -> int:
+    def lower_bound(self, key: bytes) -> int:
         return self._rows.keys.lower_bound(key)
 
     def changed(self, low: SnapshotBound, high: SnapshotBound) -> npt.NDArray[np.bool_]:

@@ -51,7 +51,7 @@ class BaseColumns:
         self._stretch = base.column if cache_blocks else base.column_once
         self._some = base.take if cache_blocks else base.take_once
         self._stats = stats
-        self._touched: dict[int, npt.NDArray[np.bool_]] = {}
+        self._blocks_read: dict[int, npt.NDArray[np.bool_]] = {}
 
     def read(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
         if self._stats is not None:
@@ -106,14 +106,14 @@ class BaseColumns:
         if self._stats is not None:
             self._touch_span(column, start, stop)
         by_run = evaluate(step.predicate, {column.id: runs.values}, step.types)
-        return runs.spread(by_run, start, stop)
+        return runs.expand(by_run, start, stop)
 
     def _touch_span(self, column: ColumnSchema, start: int, stop: int) -> None:
         """Note the blocks of a stretch of rows."""
         zone = self._base.zone_map(column.id)
         if zone is not None:
             first, last = np.searchsorted(zone.first_ordinals, (start, stop - 1), "right") - 1
-            self._touched_of(column, zone)[first : last + 1] = True
+            self._blocks_read_of(column, zone)[first : last + 1] = True
 
     def _touch_rows(self, column: ColumnSchema, ordinals: Ordinals) -> None:
         """Note the blocks of some rows."""
@@ -121,10 +121,10 @@ class BaseColumns:
         if zone is not None:
             # Few searches in many rows, not many in few.
             before = np.searchsorted(ordinals, zone.first_ordinals)
-            self._touched_of(column, zone)[np.diff(before) > 0] = True
+            self._blocks_read_of(column, zone)[np.diff(before) > 0] = True
 
-    def _touched_of(self, column: ColumnSchema, zone: ZoneMap) -> npt.NDArray[np.bool_]:
-        return self._touched.setdefault(column.id, np.zeros(zone.block_count, np.bool_))
+    def _blocks_read_of(self, column: ColumnSchema, zone: ZoneMap) -> npt.NDArray[np.bool_]:
+        return self._blocks_read.setdefault(column.id, np.zeros(zone.block_count, np.bool_))
 
     def count_blocks(self, columns: Sequence[ColumnSchema]) -> None:
         """Tell the collector how many blocks some columns have and how many were not looked at."""
@@ -133,7 +133,7 @@ class BaseColumns:
         for column_id in {column.id for column in columns}:
             zone = self._base.zone_map(column_id)
             if zone is not None:
-                touched = self._touched.get(column_id)
-                read = 0 if touched is None else int(np.count_nonzero(touched))
+                blocks_read = self._blocks_read.get(column_id)
+                read = 0 if blocks_read is None else int(np.count_nonzero(blocks_read))
                 self._stats.blocks += zone.block_count
                 self._stats.blocks_skipped += zone.block_count - read

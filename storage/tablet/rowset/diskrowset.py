@@ -32,7 +32,7 @@ from pykudu_sql.storage.tablet.rowset.cfile_set import CFileSet
 from pykudu_sql.storage.tablet.rowset.pruning import Range, intersect, key_spans, matching_ranges
 from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe, RowBlock, replay_changes
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta
-from pykudu_sql.storage.tablet.rowset.tablet_scanner import cut, scan_stretch
+from pykudu_sql.storage.tablet.rowset.tablet_scanner import scan_stretch, split_ranges
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,7 +161,7 @@ class DiskRowSet:
         alive = view.alive(self.meta.rows)
         row_filter = None if row_filter is None else self._trimmed(row_filter, view)
         try:
-            for part in cut(ranges, stretch):
+            for part in split_ranges(ranges, stretch):
                 block = scan_stretch(source, columns, row_filter, part, alive, stats)
                 if block is not None:
                     yield block

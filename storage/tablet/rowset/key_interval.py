@@ -102,10 +102,10 @@ def tree_intervals(tree: RowSetTree) -> list[KeyInterval]:
 
 def total_width(intervals: Sequence[KeyInterval]) -> float:
     """The width that intervals cover together, overlaps counted once."""
-    covered, reached = 0.0, 0.0
+    covered, end = 0.0, 0.0
     for interval in sorted(intervals, key=lambda i: i.low):
-        covered += max(0.0, interval.high - max(interval.low, reached))
-        reached = max(reached, interval.high)
+        covered += max(0.0, interval.high - max(interval.low, end))
+        end = max(end, interval.high)
     return covered
 
 

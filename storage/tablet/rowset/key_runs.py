@@ -25,7 +25,7 @@ from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.predicate.key_bounds import KeyRange
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
-from pykudu_sql.storage.tablet.rowset.memrowset_segments import PickedRows, Segment
+from pykudu_sql.storage.tablet.rowset.memrowset_segments import MemRowSelection, Segment
 
 _MOST_IN_TREE = 1024
 # So many runs of one size become one, which is of the next size.
@@ -261,7 +261,7 @@ class KeyOrder:
         """The keys behind those of the runs, from their columns, as a run."""
         first, stop = self._tree_start, self._covered
         ordinals = np.arange(first, stop, dtype=np.int64)
-        rows = PickedRows(self._segments, ordinals, DeltaView(()))
+        rows = MemRowSelection(self._segments, ordinals, DeltaView(()))
         columns = self._encoder.columns
         keys = self._encoder.encode({c.id: rows.read(c, 0, len(ordinals)) for c in columns})
         if keys.is_sorted():

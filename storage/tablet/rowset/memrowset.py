@@ -42,13 +42,13 @@ from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas
 from pykudu_sql.storage.tablet.rowset.key_runs import KeyOrder, KeyRun
 from pykudu_sql.storage.tablet.rowset.memrowset_segments import (
     BatchSegment,
-    PickedRows,
+    MemRowSelection,
     RowSegment,
     Segment,
     SegmentColumns,
 )
 from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe, RowBlock, replay_changes
-from pykudu_sql.storage.tablet.rowset.tablet_scanner import SPARSE, cut, scan_stretch
+from pykudu_sql.storage.tablet.rowset.tablet_scanner import SPARSE, scan_stretch, split_ranges
 
 _CELL_BYTES = 64
 
@@ -211,7 +211,7 @@ class MemRowSet:
         own: OwnDeltas | None,
     ) -> list[pa.Array]:
         """Cells of some rows that a snapshot sees; see `RowSet.read_rows`."""
-        rows = PickedRows(self._segments, ordinals, self.view(bound, own))
+        rows = MemRowSelection(self._segments, ordinals, self.view(bound, own))
         return [plain(rows.read(column, 0, len(ordinals))) for column in columns]
 
     def scan(
@@ -237,7 +237,7 @@ class MemRowSet:
             if stats is not None:
                 stats.rowsets_pruned += not len(ordinals)
             if len(ordinals) * SPARSE <= count:
-                parts = cut([(0, len(ordinals))], stretch)
+                parts = split_ranges([(0, len(ordinals))], stretch)
                 picks = (ordinals[start:stop] for start, stop in parts)
                 yield from self.scan_rows(picks, columns, row_filter, bound, own, stats=stats)
                 return
@@ -247,7 +247,7 @@ class MemRowSet:
             stats.deltas_applied += view.records
         for segment, stop in self._segments_to(count):
             source = SegmentColumns(segment, stop, view)
-            for part in cut([(segment.start, stop)], stretch):
+            for part in split_ranges([(segment.start, stop)], stretch):
                 block = scan_stretch(source, columns, row_filter, part, alive, stats)
                 if block is not None:
                     yield block
@@ -275,13 +275,13 @@ class MemRowSet:
         if stats is not None:
             stats.deltas_applied += view.records
         segments = [segment for segment, _ in self._segments_to(count)]
-        wanted = None if row_filter is None else row_filter.within_key_ranges()
+        in_key_ranges = None if row_filter is None else row_filter.within_key_ranges()
         for ordinals in picks:
             if len(ordinals):
-                source = PickedRows(segments, ordinals, view)
+                source = MemRowSelection(segments, ordinals, view)
                 living = None if alive is None else alive[ordinals]
                 part = (0, len(ordinals))
-                block = scan_stretch(source, columns, wanted, part, living, stats)
+                block = scan_stretch(source, columns, in_key_ranges, part, living, stats)
                 if block is not None:
                     yield block
 
@@ -328,7 +328,7 @@ class MemRowSet:
         self, columns: Iterable[ColumnSchema], ordinals: Ordinals
     ) -> Mapping[int, pa.Array]:
         """Cells of some rows as they were inserted, mutations left aside, in the order given."""
-        rows = PickedRows(self._segments, ordinals, DeltaView(()))
+        rows = MemRowSelection(self._segments, ordinals, DeltaView(()))
         return {c.id: plain(rows.read(c, 0, len(ordinals))) for c in columns}
 
     def column(self, column: ColumnSchema, count: int) -> pa.Array:

@@ -126,10 +126,10 @@ class BatchSegment:
         cached = self._columns.get(column.id)
         if cached is None or len(cells := cached[1].cells) < count:
             with self._lock:
-                cells = self._put_together(column.id).cells
+                cells = self._assembled_cells(column.id).cells
         return in_type(cells, column.type.arrow)
 
-    def _put_together(self, column_id: int) -> GrowingCells:
+    def _assembled_cells(self, column_id: int) -> GrowingCells:
         """All cells of a column that are here by now. The caller holds the lock of readers."""
         cached = self._columns.get(column_id)
         count, grown = (0, None) if cached is None else cached
@@ -185,7 +185,7 @@ class SegmentColumns:
         return None
 
 
-class PickedRows:
+class MemRowSelection:
     """A `RowSource` over some rows of a MemRowSet, in any order; a row is named by its position."""
 
     def __init__(self, segments: Sequence[Segment], ordinals: Ordinals, view: DeltaView) -> None:
@@ -210,8 +210,8 @@ class PickedRows:
         return self._cells(column, ordinals, pieces)
 
     def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
-        picked = self._ordinals[ordinals]
-        return self._cells(column, picked, self._pieces_of(picked))
+        selection = self._ordinals[ordinals]
+        return self._cells(column, selection, self._pieces_of(selection))
 
     def addresses(self, start: int, stop: int) -> Ordinals:
         return self._ordinals[start:stop]

@@ -65,10 +65,10 @@ class MvccManager:
         with self._published:
             self._waiting += 1
             try:
-                ended = self._published.wait_for(
+                is_complete = self._published.wait_for(
                     lambda: self._bound >= target or in_vain(), _TIMEOUT
                 )
             finally:
                 self._waiting -= 1
-        if not ended:
+        if not is_complete:
             raise OperationalError(f"commits before {bound} did not finish in {_TIMEOUT} s")

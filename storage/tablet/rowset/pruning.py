@@ -55,10 +55,10 @@ def matching_ranges(
         keep = np.zeros_like(keep)
     if keep.all():
         return [(0, rows)]
-    touched = changed(column_id)
-    if touched is not None and len(touched):
+    changed_ordinals = changed(column_id)
+    if changed_ordinals is not None and len(changed_ordinals):
         # Few searches in many rows, not many in few: a tenth of all rows may have changed.
-        before = np.searchsorted(touched, zone.first_ordinals)
+        before = np.searchsorted(changed_ordinals, zone.first_ordinals)
         keep |= np.diff(before) > 0
     firsts = zone.first_ordinals
     return unite((int(firsts[i]), int(firsts[i + 1])) for i in np.flatnonzero(keep))

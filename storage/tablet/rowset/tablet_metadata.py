@@ -144,8 +144,8 @@ class TabletEdit:
         durable_memrowset: id of a MemRowSet that is on disk now, or None.
         newest_rowset, newest_file: the highest id and number in use so far; only a condensed
             manifest, which does not name what is gone, needs them.
-        gone, judged_from: see `TabletMetadata`; only a condensed manifest has them, and one of an
-            older version has not. None when it does not say.
+        retired, retired_known_from: see `TabletMetadata`; only a condensed manifest has them, and
+            one of an older version has not. None when it does not say.
         history_mark: snapshots below this bound cannot be read any more; 0 when it is as before.
     """
 
@@ -156,8 +156,8 @@ class TabletEdit:
     newest_rowset: int = 0
     newest_file: int = 0
     history_mark: SnapshotBound = NOTHING
-    gone: Mapping[int, int] | None = None
-    judged_from: int = 0
+    retired: Mapping[int, int] | None = None
+    retired_known_from: int = 0
 
     @property
     def files(self) -> Iterator[tuple[str, int]]:
@@ -168,10 +168,10 @@ class TabletEdit:
         """The edit as plain JSON values."""
         condensed = (
             {}
-            if self.gone is None
+            if self.retired is None
             else {
-                "gone": {str(rowset_id): sequence for rowset_id, sequence in self.gone.items()},
-                "judged_from": self.judged_from,
+                "gone": {str(rowset_id): sequence for rowset_id, sequence in self.retired.items()},
+                "judged_from": self.retired_known_from,
             }
         )
         return condensed | {
@@ -210,18 +210,18 @@ class TabletMetadata:
         newest_rowset: the highest rowset id ever named; ids are never used again, for the log may
             still hold changes of a rowset that is gone.
         newest_file: the highest file number ever named; other processes may still read the file.
-        gone: ids of rowsets that left their rows to others, each with the last record of the log
-            that may name it; forgotten when the log is needed only behind that.
-        judged_from: of lower ids it is not known whether they are gone. 0 in a manifest that never
-            was one of an older version.
+        retired: ids of rowsets that other rowsets replaced, each with the last record of the log
+            that may name it; dropped when the log is needed only behind that record.
+        retired_known_from: the lowest id from which `retired` is complete; 0 unless the manifest
+            comes from an older version.
     """
 
     rowsets: Mapping[int, RowSetMeta] = field(default_factory=dict)
     durable_memrowset: int = 0
     newest_rowset: int = 0
     newest_file: int = 0
-    gone: Mapping[int, int] = field(default_factory=dict)
-    judged_from: int = 0
+    retired: Mapping[int, int] = field(default_factory=dict)
+    retired_known_from: int = 0
 
     def apply(self, edit: TabletEdit, log_end: int | None) -> "TabletMetadata":
         """The metadata after an edit.
@@ -241,25 +241,25 @@ class TabletMetadata:
                 [self.newest_rowset, edit.newest_rowset, durable, *(m.id for m in edit.rowsets)]
             ),
             newest_file=max([self.newest_file, edit.newest_file, *numbers]),
-            gone={
-                **self.gone,
-                **(edit.gone or {}),
+            retired={
+                **self.retired,
+                **(edit.retired or {}),
                 **dict.fromkeys(edit.dropped, _END_OF_LOG if log_end is None else log_end),
             },
-            judged_from=max(self.judged_from, self._judged_from(edit)),
+            retired_known_from=max(self.retired_known_from, self._retired_known_from(edit)),
         )
 
     @staticmethod
-    def _judged_from(edit: TabletEdit) -> int:
-        """From which id on an edit leaves it known what is gone."""
-        is_of_older_version = edit.gone is None and edit.newest_rowset > 0
-        return edit.newest_rowset + 1 if is_of_older_version else edit.judged_from
+    def _retired_known_from(edit: TabletEdit) -> int:
+        """The lowest id from which the retired rowsets are known after an edit."""
+        is_of_older_version = edit.retired is None and edit.newest_rowset > 0
+        return edit.newest_rowset + 1 if is_of_older_version else edit.retired_known_from
 
     def with_log_after(self, after: int) -> "TabletMetadata":
         """The metadata once the log is needed only behind a record."""
-        return replace(self, gone={i: last for i, last in self.gone.items() if last > after})
+        return replace(self, retired={i: last for i, last in self.retired.items() if last > after})
 
     def lacks_rowset(self, rowset_id: int) -> bool:
-        """Whether a rowset that the log names is neither there nor gone, as far as is known."""
-        is_judged = rowset_id >= self.judged_from
-        return is_judged and rowset_id not in self.rowsets and rowset_id not in self.gone
+        """Whether a rowset that the log names is known to be neither present nor retired."""
+        is_known = rowset_id >= self.retired_known_from
+        return is_known and rowset_id not in self.rowsets and rowset_id not in self.retired

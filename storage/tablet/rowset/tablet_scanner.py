@@ -88,15 +88,15 @@ class _Candidates:
         selection = self._selection
         if selection is not None:
             columns = {c.id: self._take(c, selection) for c in step.columns}
-            kept = np.flatnonzero(evaluate(step.predicate, columns, step.types))
-            if len(kept) < len(selection):
-                indices = pa.array(kept)
-                self._selection = selection[kept]
+            matches = np.flatnonzero(evaluate(step.predicate, columns, step.types))
+            if len(matches) < len(selection):
+                indices = pa.array(matches)
+                self._selection = selection[matches]
                 self._selected_cells = {
                     column_id: pc.pick(cells, indices)
                     for column_id, cells in self._selected_cells.items()
                 }
-            self.count = len(kept)
+            self.count = len(matches)
             return
         mask = self._source.evaluate(step, self.start, self.stop)
         if mask is None:
@@ -174,7 +174,7 @@ def scan_stretch(
     return block
 
 
-def cut(ranges: Iterable[Range], stretch: int | None) -> Iterator[Range]:
+def split_ranges(ranges: Iterable[Range], stretch: int | None) -> Iterator[Range]:
     """Ranges in pieces of at most so many rows; as they are when None."""
     for start, stop in ranges:
         if stretch is None:

@@ -18,7 +18,7 @@ from pykudu_sql.planner.types.expression_types import ExpressionTypes
 from pykudu_sql.planner.types.return_types import RETURN_TYPES
 from pykudu_sql.planner.value_bounds.value_bounds import bound_values
 from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS
-from pykudu_sql.storage.common.types.type_names import shown_type
+from pykudu_sql.storage.common.types.type_names import format_engine_type
 from pykudu_sql.storage.errors import ProgrammingError
 
 CALLS = Path(__file__).parents[1] / "functions" / "calls.sql"
@@ -95,7 +95,7 @@ def check(connection: pykudu_sql.Connection, sql: str, *, asks: bool) -> bool:
     if "?" in names:
         return False
     expected = by_the_engine(connection, sql)
-    assert [shown_type(str(name)) for name in names] == expected, sql
+    assert [format_engine_type(str(name)) for name in names] == expected, sql
     return True
 
 

@@ -33,7 +33,7 @@ def why(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Callable[[str], tu
 
     def ask(arguments: str) -> tuple[str, str]:
         capfd.readouterr()
-        main([path, "-c", f".why t {arguments}"])
+        main([path, "--read-only", "-c", f".why t {arguments}"])
         printed = capfd.readouterr()
         return printed.out, printed.err
 

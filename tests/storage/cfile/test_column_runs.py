@@ -14,7 +14,7 @@ def test_each_part_of_the_rows_has_what_holds_for_its_runs() -> None:
     runs = ColumnRuns(pa.array([1, 2, 3, 4]), np.cumsum(lengths))
     for start in range(10):
         for stop in range(start + 1, 11):
-            spread = runs.spread(by_run, start, stop)
+            spread = runs.expand(by_run, start, stop)
             assert spread.tolist() == by_row[start:stop].tolist(), (start, stop)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.cfile.block_bounds import MAX_BOUND_BYTES, cut_down, cut_up
+from pykudu_sql.storage.cfile.block_bounds import MAX_BOUND_BYTES, truncate_down, truncate_up
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.predicate.column_predicate import Comparison, InList, IsNull, Op
@@ -126,7 +126,7 @@ BINARY = st.binary(max_size=8).map(lambda tail: b"\xff" * 60 + tail)
 
 @given(st.one_of(TEXT, BINARY, st.binary(max_size=100)))
 def test_cut_bounds_of_long_strings_still_enclose_them(cell: Any) -> None:
-    low, high = cut_down(cell), cut_up(cell)
+    low, high = truncate_down(cell), truncate_up(cell)
     assert low <= cell
     assert len(low.encode() if isinstance(low, str) else low) <= MAX_BOUND_BYTES
     if high is not None:
@@ -135,8 +135,8 @@ def test_cut_bounds_of_long_strings_still_enclose_them(cell: Any) -> None:
 
 
 def test_a_string_that_no_shorter_one_exceeds_has_no_bound() -> None:
-    assert cut_up(b"\xff" * 65) is None
-    assert cut_up("\U0010ffff" * 17) is None
+    assert truncate_up(b"\xff" * 65) is None
+    assert truncate_up("\U0010ffff" * 17) is None
     zone_map = zone_map_of(pa.array([b"\xff" * 65, b"a"]), parse_type("BINARY"))
     assert zone_map.has_bounds.tolist() == [False]
     assert zone_map.may_match(Comparison(1, Op.EQ, b"\xff" * 65)).all()

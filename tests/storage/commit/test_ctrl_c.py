@@ -13,7 +13,7 @@ import pytest
 
 from pykudu_sql.storage.catalog.alter import AddColumn
 from pykudu_sql.storage.catalog.catalog import new_table
-from pykudu_sql.storage.common.ctrl_c import CommitLock, CtrlCHeld
+from pykudu_sql.storage.common.ctrl_c import CommitLock, DeferSigint
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
@@ -175,8 +175,8 @@ def test_a_handler_of_the_program_is_called_when_the_block_ends() -> None:
 
     before = signal.signal(signal.SIGINT, handler)
     try:
-        with CtrlCHeld():
-            with CtrlCHeld():
+        with DeferSigint():
+            with DeferSigint():
                 signal.raise_signal(signal.SIGINT)
             calls.append("held")
         assert calls == ["held", "handled"]

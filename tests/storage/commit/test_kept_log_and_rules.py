@@ -30,7 +30,7 @@ def test_a_record_is_needed_until_its_rows_are_flushed() -> None:
         (tablet,) = store.tablets.values()
         anchor = tablet.anchor
         assert anchor is not None
-        assert retention.held_by(anchor) > 0 == retention.held_by(None)
+        assert retention.retained_bytes(anchor) > 0 == retention.retained_bytes(None)
         assert retention.replay_seconds(anchor) > 0 == retention.replay_seconds(None)
         assert retention.garbage() == 0
         store.flush()

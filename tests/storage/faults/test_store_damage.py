@@ -282,9 +282,9 @@ def test_a_rowset_that_was_merged_is_known_to_be_gone_in_a_rewritten_manifest_to
         store.optimize("t", full=True)
         rows = read(store.begin(), table)
         (metadata,) = store._services.state.tablets.values()
-        assert metadata.gone
+        assert metadata.retired
     edits = list(StoreState.of(Manifest.open(env, ROOT).edits, "test").condensed())
-    assert StoreState.of(edits, "test").tablets[table.tablets[0].id].gone == metadata.gone
+    assert StoreState.of(edits, "test").tablets[table.tablets[0].id].retired == metadata.retired
     manifest = Manifest.open(env, ROOT)
     manifest.rewrite(edits)
     manifest.close()
@@ -293,7 +293,7 @@ def test_a_rowset_that_was_merged_is_known_to_be_gone_in_a_rewritten_manifest_to
         # Only while the log may name it.
         store.log_retention.collect()
         (metadata,) = store._services.state.tablets.values()
-        assert not metadata.gone
+        assert not metadata.retired
 
 
 def test_of_rowsets_that_an_older_version_let_go_nothing_is_said() -> None:
@@ -301,12 +301,12 @@ def test_of_rowsets_that_an_older_version_let_go_nothing_is_said() -> None:
     old = replace(TabletEdit(tablet), newest_rowset=7)
     metadata = TabletMetadata().apply(TabletEdit.from_json(old.to_json()), None)
     assert not metadata.lacks_rowset(7) and metadata.lacks_rowset(8)
-    new = TabletEdit(tablet, gone={3: 20}, judged_from=2, newest_rowset=7)
+    new = TabletEdit(tablet, retired={3: 20}, retired_known_from=2, newest_rowset=7)
     metadata = TabletMetadata().apply(TabletEdit.from_json(new.to_json()), None)
     assert [i for i in range(1, 9) if metadata.lacks_rowset(i)] == [2, 4, 5, 6, 7, 8]
     dropped = metadata.apply(TabletEdit(tablet, dropped=[5]), 30)
     assert not dropped.lacks_rowset(5)
-    assert dropped.with_log_after(25).gone == {5: 30}
+    assert dropped.with_log_after(25).retired == {5: 30}
 
 
 def test_a_database_without_durable_or_with_a_damaged_one_reads_right() -> None:

@@ -153,11 +153,11 @@ def operate(subject: Subject, draw: st.DataObject) -> None:
                 compact_major(tablet, rowset, columns, services)
 
 
-@pytest.mark.parametrize("few", [0, delta_compaction.FEW_UNDO_FILES])
+@pytest.mark.parametrize("few", [0, delta_compaction.MIN_UNDO_FILES])
 def test_operations_on_deltas_change_nothing_that_a_snapshot_sees(
     few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delta_compaction, "FEW_UNDO_FILES", few)
+    monkeypatch.setattr(delta_compaction, "MIN_UNDO_FILES", few)
     changes_and_operations()
 
 

@@ -37,12 +37,12 @@ def test_words_come_back(words: list[bytes]) -> None:
 def test_what_is_shared_is_stored_once_and_again_at_each_restart() -> None:
     rows = 2 * prefix.RESTART_INTERVAL
     block = prefix.open_block(encoded([b"same"] * rows), rows, limit=4 * rows)
-    assert (block.data_length, block.kept_length) == (4 * rows, 2 * 4)
+    assert (block.data_length, block.suffix_length) == (4 * rows, 2 * 4)
 
 
 def test_a_value_shares_no_more_than_an_index_is_made_for() -> None:
     word = b"x" * (prefix.MAX_SHARED + 9)
-    assert prefix.open_block(encoded([word] * 2), 2, limit=1 << 20).kept_length == len(word) + 9
+    assert prefix.open_block(encoded([word] * 2), 2, limit=1 << 20).suffix_length == len(word) + 9
 
 
 def test_a_block_of_more_bytes_than_the_limit_is_refused() -> None:

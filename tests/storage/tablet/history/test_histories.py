@@ -19,7 +19,7 @@ from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import DeltaCells, Deltas, select
 from pykudu_sql.storage.tablet.history.history_splice import splice
-from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, HeldColumns, RowSlice
+from pykudu_sql.storage.tablet.history.row_slice import ColumnGather, ColumnsInMemory, RowSlice
 from pykudu_sql.storage.tablet.history.row_versions import (
     CHANGE_TYPES,
     STILL_VALID,
@@ -84,7 +84,7 @@ def slice_of(rows: Sequence[Row], ids: Sequence[int]) -> RowSlice:
     deleted[built.redo.ordinals] = built.redo.timestamps
     return RowSlice(
         KEYS.encode({ID: columns[ID]}),
-        GatheredColumns([HeldColumns(built.columns)], None),
+        ColumnGather([ColumnsInMemory(built.columns)], None),
         built.undo,
         deleted,
         np.zeros(len(rows), np.uint64),

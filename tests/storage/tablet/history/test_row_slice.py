@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, HeldColumns, gather
+from pykudu_sql.storage.tablet.history.row_slice import ColumnGather, ColumnsInMemory, gather
 
 
 class ReadColumns(Mapping[int, pa.Array]):
@@ -39,13 +39,13 @@ def test_a_part_of_gathered_rows_has_those_rows(data: st.DataObject) -> None:
     total = sum(lengths)
     ends = np.cumsum(lengths).tolist()
     pieces = [
-        HeldColumns({0: pa.array(range(end - length, end))})
+        ColumnsInMemory({0: pa.array(range(end - length, end))})
         for end, length in zip(ends, lengths, strict=True)
     ]
     places = data.draw(
         st.none() | st.lists(st.integers(0, total - 1), min_size=1, max_size=20).map(np.array)
     )
-    rows = GatheredColumns(pieces, places)
+    rows = ColumnGather(pieces, places)
     expected = rows[0].to_pylist()
     start = data.draw(st.integers(0, len(expected) - 1))
     stop = data.draw(st.integers(start + 1, len(expected)))
@@ -60,7 +60,7 @@ def test_a_part_of_gathered_rows_has_those_rows(data: st.DataObject) -> None:
 def test_a_part_reads_no_more_of_a_piece_than_its_rows(places: np.ndarray | None) -> None:
     read: list[int] = []
     pieces = [ReadColumns(pa.array(range(50)), read), ReadColumns(pa.array(range(50, 100)), read)]
-    rows = GatheredColumns(pieces, places)
+    rows = ColumnGather(pieces, places)
     assert rows.part(0, 10)[0].to_pylist() == list(range(10))
     assert rows.part(40, 60)[0].to_pylist() == list(range(40, 60))
     assert read == [10, 10, 10]

@@ -21,7 +21,7 @@ class _Keys:
     def sample(self, rows: int) -> list[bytes]:
         return list(self.keys[::rows])
 
-    def cut(self, key: bytes) -> int:
+    def lower_bound(self, key: bytes) -> int:
         return bisect_left(self.keys, key)
 
 

@@ -9,7 +9,11 @@ from pykudu_sql.storage.common.predicate.row_filter import FilterStep, RowFilter
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
-from pykudu_sql.storage.tablet.rowset.tablet_scanner import cut, ordinals_between, scan_stretch
+from pykudu_sql.storage.tablet.rowset.tablet_scanner import (
+    ordinals_between,
+    scan_stretch,
+    split_ranges,
+)
 
 ROWS = 100
 INT = DataType(Kind.INT32)
@@ -82,5 +86,5 @@ def test_a_filter_that_most_rows_pass_leaves_the_stretch_whole() -> None:
 
 
 def test_ranges_are_cut_into_pieces_of_at_most_so_many_rows() -> None:
-    assert list(cut([(0, 5), (7, 8)], 2)) == [(0, 2), (2, 4), (4, 5), (7, 8)]
-    assert list(cut([(0, 5)], None)) == [(0, 5)]
+    assert list(split_ranges([(0, 5), (7, 8)], 2)) == [(0, 2), (2, 4), (4, 5), (7, 8)]
+    assert list(split_ranges([(0, 5)], None)) == [(0, 5)]
