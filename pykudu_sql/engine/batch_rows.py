@@ -9,10 +9,8 @@ that are guarded (`value_guard`).
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa
-
 from pykudu_sql.engine.query_engine import Relation
-from pykudu_sql.engine.vector_batches import bytes_of_row
+from pykudu_sql.engine.vector_batches import row_bytes
 from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.storage.common.row_allowance import rows_within
 
@@ -43,7 +41,7 @@ def rows_of_batch(
     if not any(kind.id in _SIZED for kind in types):
         return most
     width = _longest(sql, parameters) + sum(
-        _mentions(sql, name) * _row_bytes(relation) for name, relation in relations.items()
+        _mentions(sql, name) * row_bytes(relation) for name, relation in relations.items()
     )
     size = min(_MOST_BYTES, memory_limit // _ENGINE_SHARE) if memory_limit else _MOST_BYTES
     return max(_LEAST_ROWS, rows_within(size, width, most))
@@ -53,10 +51,6 @@ def _mentions(sql: str, name: str) -> int:
     """How often a query reads a relation: joined with itself, its rows have a multiple."""
     quoted = quote_name(name)
     return max(1, sql.count(quoted) - sql.count(f"{quoted}."))
-
-
-def _row_bytes(relation: Relation) -> float:
-    return bytes_of_row(relation) if isinstance(relation, pa.Table) else float(relation.row_bytes)
 
 
 def _longest(sql: str, parameters: Sequence[Any]) -> int:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.engine.batch_rows import rows_of_batch
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
-from pykudu_sql.engine.duckdb_instance import DuckDB
+from pykudu_sql.engine.duckdb_instance import GATHERING, DuckDB
 from pykudu_sql.engine.engine_errors import is_fatal, translate
 from pykudu_sql.engine.inherited import hold_duckdb
 from pykudu_sql.engine.long_intervals import hold_intervals, with_days
@@ -29,7 +29,7 @@ from pykudu_sql.engine.operators import Operator, operators_of
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.engine.sized_stream import registered
 from pykudu_sql.engine.value_guard import BATCH_ROWS, are_gathered, are_large, with_batch_check
-from pykudu_sql.engine.vector_batches import vector_bytes
+from pykudu_sql.engine.vector_batches import has_wide_rows, vector_bytes
 from pykudu_sql.planner.value_bounds.excess import VECTOR_ROWS
 from pykudu_sql.storage.common.progress import Counter
 from pykudu_sql.storage.common.types.type_names import format_engine_type
@@ -57,13 +57,14 @@ class _Working:
     Nothing else may hold either: who keeps the rows' reader must not keep objects of DuckDB.
     """
 
-    __slots__ = ("counter", "cursor", "generation", "reader")
+    __slots__ = ("counter", "cursor", "gathers", "generation", "reader")
 
     def __init__(self, cursor: "DuckDBPyConnection", generation: int) -> None:
         self.cursor: DuckDBPyConnection | None = cursor
         self.generation = generation
         self.reader: pa.RecordBatchReader | None = None
         self.counter: Counter | None = None
+        self.gathers = True  # whether it makes long vectors of short ones
 
     def release(self) -> "Iterator[DuckDBPyConnection | pa.RecordBatchReader]":
         """What it held, the cursor first."""
@@ -89,6 +90,11 @@ class DuckDBEngine:
         self._lock = threading.Lock()
         hold_duckdb(self)
 
+    @property
+    def vector_bytes(self) -> int:
+        """See StreamingEngine."""
+        return vector_bytes(self._duckdb.memory_limit)
+
     def execute(
         self, sql: str, relations: Mapping[str, Relation], parameters: Sequence[Any]
     ) -> EngineResult:
@@ -96,7 +102,7 @@ class DuckDBEngine:
         with self._lock:
             cursor, working = self._take()
             with self._failing(working), self._interruptible(cursor):
-                self._register(cursor, relations)
+                self._register(working, relations)
                 relation = self._bind(cursor, sql, parameters)
                 types = tuple(format_engine_type(str(kind)) for kind in relation.types)
                 rows = self._batch_rows(relation, relations, sql, parameters, HELD_ROWS)
@@ -119,7 +125,7 @@ class DuckDBEngine:
             batches: list[pa.RecordBatch] = []
             size = 0
             with self._failing(working), self._interruptible(cursor):
-                self._register(cursor, relations)
+                self._register(working, relations)
                 relation = self._bind(cursor, sql, parameters)
                 types = tuple(format_engine_type(str(kind)) for kind in relation.types)
                 rows = self._batch_rows(relation, relations, sql, parameters, STREAM_ROWS)
@@ -176,7 +182,7 @@ class DuckDBEngine:
         with self._lock:
             cursor, working = self._take()
             with self._failing(working), self._interruptible(cursor):
-                self._register(cursor, relations)
+                self._register(working, relations)
                 values = _typed(parameters, cursor)
                 ((_, description),) = cursor.execute(f"{how} {sql}", values).fetchall()
                 self._give_back(working, relations)
@@ -249,6 +255,8 @@ class DuckDBEngine:
         for cursor in tuple(working.release())[:1]:
             if working.generation == self._generation:
                 _unregister(cursor, relations)
+                if not working.gathers:
+                    cursor.execute(f"SET SESSION {GATHERING} = true")
                 self._idle.append(cursor)
             else:
                 cursor.close()
@@ -265,8 +273,12 @@ class DuckDBEngine:
             cursor.close()
         self._idle.clear()
 
-    def _register(self, cursor: "DuckDBPyConnection", relations: Mapping[str, Relation]) -> None:
-        size = vector_bytes(self._duckdb.memory_limit)
+    def _register(self, working: _Working, relations: Mapping[str, Relation]) -> None:
+        cursor, size = working.cursor, self.vector_bytes
+        assert cursor is not None
+        if any(has_wide_rows(relation, size) for relation in relations.values()):
+            working.gathers = False
+            cursor.execute(f"SET SESSION {GATHERING} = false")
         for name, relation in relations.items():
             cursor.register(name, registered(relation, size))
 

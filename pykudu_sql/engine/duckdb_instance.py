@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _MEMORY = "SELECT coalesce(sum(memory_usage_bytes), 0) FROM duckdb_memory()"
+GATHERING = "enable_caching_operators"  # filters and joins gather short vectors into long ones
 _LOCK_DOWN = (
     "default_null_order = 'nulls_last_on_asc_first_on_desc'",
     "error_on_division_by_zero = false",
@@ -36,6 +37,8 @@ _LOCK_DOWN = (
     # It loses the column of an IN list with NULL beside a scalar subquery (DuckDB 2.0.0).
     "disabled_optimizers = 'projection_pullup'",
     "enable_external_access = false",
+    # Of the configuration only this may change: `GATHERING` is set off for queries of wide rows.
+    f"allowed_configs = ['{GATHERING}']",
     "lock_configuration = true",
 )
 

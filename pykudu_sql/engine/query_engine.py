@@ -97,7 +97,14 @@ class QueryEngine(Protocol[R]):
 
 
 class StreamingEngine(QueryEngine[R], Protocol[R]):
-    """One that gives rows while it computes the others."""
+    """One that gives rows while it computes the others.
+
+    Attributes:
+        vector_bytes: of wide rows that it takes from a relation at once.
+    """
+
+    @property
+    def vector_bytes(self) -> int: ...
 
     def stream(
         self,

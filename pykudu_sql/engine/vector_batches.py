@@ -4,10 +4,12 @@ The engine works on vectors of 2048 rows, and counts what functions make of one 
 nor can it be stopped meanwhile: `s || s || s || s` over texts of 60 kB is 500 MB at once. Into a
 vector it takes no more rows than a batch of a relation has, though. So batches of wide rows are
 cut, which copies nothing; what is computed of them stays small, and in the processor's caches.
-What joins, sorts, groups and windows hand on are vectors of 2048 rows again.
+What joins, sorts, groups and windows hand on are vectors of 2048 rows again. Filters and products
+would gather the short vectors into long ones too, which engines of wide rows are told not to do.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import ceil, log2
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.planner.value_bounds.excess import VECTOR_ROWS
 from pykudu_sql.storage.common.row_allowance import LEAST_WIDE_BYTES, rows_within
 
@@ -28,6 +31,7 @@ _TEXTS = (
 _LEAST_BYTES = 256 << 10
 _MOST_BYTES = 4 << 20
 _ENGINE_SHARE = 64
+_FEW_VECTORS = 8  # that a vector of rows may take the bytes of before its rows are wide
 
 
 def vector_bytes(memory_limit: int) -> int:
@@ -58,6 +62,31 @@ def batches_in_vectors(
             rows = rows_within(size, _bytes_of(part, wide) / part.num_rows, VECTOR_ROWS)
             for begin in range(0, part.num_rows, rows):
                 yield part.slice(begin, rows)
+
+
+def has_wide_rows(relation: Relation, size: int) -> bool:
+    """Whether vectors of 2048 rows have many times the bytes of one. `size`: see `vector_bytes`."""
+    return pieces(row_bytes(relation), size) > 1
+
+
+def pieces(width: float, size: int) -> int:
+    """Into how many parts a vector of 2048 rows of a width is to be cut: a power of two.
+
+    One where the rows are not wide. `size`: see `vector_bytes`.
+    """
+    parts = VECTOR_ROWS * width / size
+    return 1 if parts < _FEW_VECTORS else min(VECTOR_ROWS, 1 << ceil(log2(parts)))
+
+
+def row_bytes(relation: Relation) -> float:
+    """Bytes of a row of a relation in the mean; of narrow rows they may be fewer."""
+    if not isinstance(relation, pa.Table):
+        return float(relation.row_bytes)
+    coded = (column for column in relation.columns if pa.types.is_dictionary(column.type))
+    words = sum(_column_bytes(chunk) for column in coded for chunk in column.chunks)
+    most = (relation.get_total_buffer_size() + words) / max(1, relation.num_rows)
+    # To add up what slices have of their buffers takes a while where they are many.
+    return float(most) if most < LEAST_WIDE_BYTES else bytes_of_row(relation)
 
 
 def bytes_of_row(table: pa.Table) -> float:

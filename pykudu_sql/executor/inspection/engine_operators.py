@@ -37,7 +37,7 @@ def planned_operators(
             table_scan = pruned_scan(scan, predicate, transaction)
             relations[scan.name] = StreamedScan(table_scan, state, transaction)
     try:
-        planned = state.engine.planned(*engine_request(plan, relations, parameters))
+        planned = state.engine.planned(*engine_request(state, plan, relations, parameters))
     except Error:
         return None  # it will say so when the statement runs
     return None if planned is None else operator_json(planned, relations)

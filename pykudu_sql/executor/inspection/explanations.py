@@ -161,7 +161,7 @@ def _profiled(
     parameters: ParameterValues,
 ) -> _Run:
     """The same, and what the operators of the engine did."""
-    profile = state.engine.profiled(*engine_request(query, relations, parameters))
+    profile = state.engine.profiled(*engine_request(state, query, relations, parameters))
     if profile is None or profile.rows is None:
         return _counted(state, query, relations, parameters)
     return profile.rows, operator_json(profile, relations)

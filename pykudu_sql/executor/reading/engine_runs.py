@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from pykudu_sql.engine.query_engine import EngineResult, Relation
+from pykudu_sql.engine.vector_batches import pieces, row_bytes
 from pykudu_sql.executor.reading.dictionary_codes import coded_relations
 from pykudu_sql.executor.reading.frame_scan import FrameScan
 from pykudu_sql.executor.reading.query_parameters import parameter_values
@@ -12,6 +14,7 @@ from pykudu_sql.executor.reading.scans import StreamedScan
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.storage.errors import Error
 
 
@@ -22,7 +25,7 @@ def run_engine(
     parameters: ParameterValues,
 ) -> EngineResult:
     """The engine's result over the relations; raises as `queries.compute` does."""
-    request = engine_request(query, relations, parameters)
+    request = engine_request(state, query, relations, parameters)
     with failures_of(relations):
         result = state.engine.execute(*request)
     state.store.budget.hold(result.table, result.table.nbytes)
@@ -30,14 +33,29 @@ def run_engine(
 
 
 def engine_request(
-    query: Query, relations: Mapping[str, Relation], parameters: ParameterValues
+    state: SessionState,
+    query: Query,
+    relations: Mapping[str, Relation],
+    parameters: ParameterValues,
 ) -> tuple[str, Mapping[str, Relation], Sequence[Any]]:
-    """The arguments of an engine for a query: SQL, relations and values."""
+    """The arguments of the embedded engine for a query: SQL, relations and values."""
     values = parameter_values(query, parameters)
     coded = None if query.coded is None else coded_relations(query.coded, relations)
     if query.coded is not None and coded is not None:
         return coded.sql, coded.relations, [*values, *coded.words]
-    return query.sql, relations, values
+    return _sql_for(state, query, relations), relations, values
+
+
+def _sql_for(state: SessionState, query: Query, relations: Mapping[str, Relation]) -> str:
+    """The SQL of a query, by which its calls get few rows at once where rows are wide."""
+    widths = {name: row_bytes(relation) for name, relation in relations.items()}
+    parts = partial(pieces, size=state.engine.vector_bytes)
+    if parts(sum(widths.values())) == 1:
+        return query.sql
+    from pykudu_sql.planner.query.vector_parts import in_parts
+
+    form = in_parts(query.residual, widths, parts)
+    return query.sql if form is None else to_sql(form)
 
 
 @contextmanager

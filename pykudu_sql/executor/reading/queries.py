@@ -104,7 +104,7 @@ def _engine_stream(
     state.checkpoint()
     counter = state.counter("computing")
     with failures_of(relations):
-        request = engine_request(query, relations, parameters)
+        request = engine_request(state, query, relations, parameters)
         stream = state.engine.stream(*request, most, counter)
     may_go_on = state.cancellation.reading()
     return replace(stream, read=partial(_next, stream, relations, may_go_on, state.error_boundary))

@@ -249,3 +249,14 @@ def test_nothing_is_asked_of_the_connection_that_duckdb_itself_keeps() -> None:
                 case ast.ImportFrom(module="duckdb"):
                     used.update(alias.name for alias in node.names)
     assert {name for name in used if not isinstance(getattr(library, name), type)} == {"connect"}
+
+
+def test_vectors_of_wide_rows_are_not_gathered_and_later_queries_gather_again(
+    engine: DuckDBEngine,
+) -> None:
+    setting = "SELECT current_setting('enable_caching_operators')"
+    wide = pa.table({"s": ["x" * 60_000] * 8})
+    assert engine.execute(f"{setting} FROM t LIMIT 1", {"t": wide}, ()).table[0].to_pylist() == [
+        False
+    ]
+    assert values(engine, setting) == [(True,)]

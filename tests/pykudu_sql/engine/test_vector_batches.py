@@ -12,6 +12,9 @@ from pykudu_sql.engine.sized_stream import registered
 from pykudu_sql.engine.vector_batches import (
     batches_in_vectors,
     bytes_of_row,
+    has_wide_rows,
+    pieces,
+    row_bytes,
     table_in_vectors,
     vector_bytes,
 )
@@ -106,3 +109,17 @@ def test_a_row_of_small_words_has_the_mean_of_its_dictionary() -> None:
     table = pa.table({"s": pa.array(["abcd", "efgh"] * 500).dictionary_encode()})
     assert bytes_of_row(table) == 8
     assert bytes_of_row(pa.table({"s": pa.array([], pa.string())})) == 0
+
+
+@pytest.mark.parametrize("relation", [WIDE_ROWS, Streamed()], ids=["table", "stream"])
+def test_rows_are_wide_where_a_vector_of_them_has_many_times_its_bytes(relation: Relation) -> None:
+    assert row_bytes(relation) == pytest.approx(60_000, rel=0.001)
+    assert has_wide_rows(relation, SIZE)
+    assert not has_wide_rows(relation, 1 << 30)
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"), [(0, 1), (4_000, 1), (4_096, 8), (5_000, 16), (60_000, 128), (1e9, 2048)]
+)
+def test_vectors_are_cut_into_a_power_of_two_of_parts(width: float, expected: int) -> None:
+    assert pieces(width, SIZE) == expected

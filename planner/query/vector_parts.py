@@ -1,0 +1,242 @@
+"""A query whose calls get few rows at once: for rows so wide that 2048 of them are too much.
+
+The engine computes calls for vectors of 2048 rows, counts what they make against no limit and
+cannot be told to make vectors shorter. Scans give it short ones of wide rows, but joins, sorts and
+groups hand on long ones. What stands between those and the calls of a SELECT is an inner one that
+puts rows between the rows, and a filter that leaves them out again:
+
+    SELECT upper(a.x || b.x) FROM a, b WHERE a.k < b.k
+
+becomes
+
+    SELECT upper(q.c0 || q.c1) FROM (
+        SELECT unnest(range(128)) AS part, a.x AS c0, b.x AS c1 FROM a, b WHERE a.k < b.k
+    ) AS q WHERE q.part = 0
+
+of which each vector of 2048 rows has 16 that count. Rows that are put there cost little beside the
+bytes of wide rows: they share them. Conditions with calls of several relations go along, within
+`CASE WHEN part = 0 THEN .. END`. The form is chosen when the query runs, by rows known then.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.binder import SCAN_PREFIX
+from pykudu_sql.planner.bind.bound_query import binding_of
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.pushdown.condition import conjuncts
+from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
+from pykudu_sql.planner.value_bounds.value_sizes import FIXED_BYTES, is_short_type, most_bytes
+
+_ROWS = "__rows"
+_PART = "__part"
+_INSIDE = ("from_", "joins", "laterals", "where", "sample")
+_AROUND = ("expressions", "distinct", "group", "having", "qualify", "windows", "order")
+# Functions that give one of their arguments, or numbers that they need no room for.
+_COPYING_NOTHING = (
+    exp.AggFunc, exp.Connector, exp.Predicate, exp.Case, exp.If, exp.Coalesce, exp.Nullif,
+    exp.Length,
+)  # fmt: skip
+
+Parts = Callable[[float], int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """What a SELECT reads.
+
+    Attributes:
+        names: that its columns are qualified with, lower case; an empty one where a relation has
+            none.
+        hidden: those that subqueries of the SELECT have for something else.
+    """
+
+    names: frozenset[str]
+    hidden: frozenset[str]
+
+    def has(self, column: exp.Column) -> bool:
+        """Whether a column is one of these."""
+        qualifier = _qualifier(column)
+        if "" in self.names and not column.table and binding_of(column) is not None:
+            return qualifier not in self.hidden
+        return bool(qualifier) and qualifier in self.names
+
+
+def in_parts(tree: exp.Expr, widths: Mapping[str, float], parts: Parts) -> exp.Expr | None:
+    """The form of a query, None where no SELECT of it has such calls.
+
+    Args:
+        tree: of the query, as it is printed; it stays as it is.
+        widths: bytes of a row of each relation, by the names that the tree has.
+        parts: into how many parts a vector of rows of a width is to be cut; one for none.
+    """
+    if not any(map(_is_wide_call, all_nodes(tree))):
+        return None
+    form = tree.copy()
+    is_cut = False
+    for select in reversed(nodes_of(form, exp.Select)):
+        count = parts(_width(select, widths))
+        if count > 1 and _hands_on_long_vectors(select) and (sources := _sources(select)):
+            is_cut |= _cut(select, sources, count)
+    return form if is_cut else None
+
+
+def _width(select: exp.Select, widths: Mapping[str, float]) -> float:
+    """Bytes of a row of what a SELECT reads, all of the query's relations where it reads WITH."""
+    names = [table.name for table in nodes_of(select, exp.Table)]
+    if all(name in widths for name in names):
+        return sum(widths[name] for name in names)
+    return sum(widths.values())
+
+
+def _hands_on_long_vectors(select: exp.Select) -> bool:
+    """Whether what a SELECT reads is more than one scan, whose vectors are short."""
+    source = select.args.get("from_")
+    if source is None:
+        return False
+    is_scan = isinstance(source.this, exp.Table) and source.this.name.startswith(SCAN_PREFIX)
+    return not is_scan or bool(select.args.get("joins") or select.args.get("laterals"))
+
+
+def _is_wide_call(node: exp.Expr) -> bool:
+    """Whether an expression makes a value of texts and the like of any length."""
+    if not isinstance(node, exp.Func | exp.DPipe | exp.Bracket) or isinstance(
+        node, _COPYING_NOTHING
+    ):
+        return False
+    if isinstance(node, exp.Cast) and is_short_type(node.to):
+        return False
+    return any(most_bytes(column) > FIXED_BYTES for column in nodes_of(node, exp.Column))
+
+
+def _own_nodes(part: exp.Expr) -> Iterator[exp.Expr]:
+    """The nodes of an expression outside of its subqueries."""
+    stack = [part]
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, exp.Query):
+            yield node
+            stack.extend(node.iter_expressions())
+
+
+def _renamed_nodes(part: exp.Expr) -> Sequence[exp.Expr]:
+    """The nodes of a part of a SELECT; of a `*`, which goes into the inner one, none."""
+    return () if isinstance(part, exp.Star) else all_nodes(part)
+
+
+def _parts_of(select: exp.Select, keys: Sequence[str]) -> Iterator[exp.Expr]:
+    for key in keys:
+        value = select.args.get(key)
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, exp.Expr):
+                yield each
+
+
+def _sources(select: exp.Select) -> _Sources | None:
+    """What a SELECT reads; None where its columns cannot all be given other names."""
+    names = frozenset(_names(select))
+    inner = [each for each in nodes_of(select, exp.Select) if each is not select]
+    hidden = frozenset(name for query in inner for name in _names(query))
+    if ("" in names and ("" in hidden or not _is_alone(select))) or names & hidden:
+        return None
+    aliases = {item.alias_or_name.lower() for item in select.expressions}
+    sources = _Sources(names, hidden)
+    for part in _parts_of(select, (*_AROUND, "where")):
+        for node in _renamed_nodes(part):
+            if isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
+                return None
+            if not isinstance(node, exp.Column) or sources.has(node):
+                continue
+            qualifier = _qualifier(node)
+            if qualifier not in hidden and (qualifier or node.name.lower() not in aliases):
+                return None
+    return sources
+
+
+def _is_alone(select: exp.Select) -> bool:
+    """Whether a SELECT is no part of an expression, nor lateral: it names nothing around it."""
+    around = select.parent
+    while around is not None:
+        is_relation = isinstance(around, exp.From | exp.Join | exp.CTE | exp.With | exp.Query)
+        if not is_relation:
+            return False
+        around = around.parent
+    return True
+
+
+def _names(select: exp.Select) -> Iterator[str]:
+    """What columns of the relations that a SELECT names are qualified with, lower case."""
+    for each in _parts_of(select, ("from_", "joins", "laterals")):
+        relation = each if isinstance(each, exp.Lateral) else each.this
+        is_called = isinstance(relation, exp.Table) and isinstance(relation.this, exp.Func)
+        yield relation.alias if is_called else relation.alias_or_name.lower()
+
+
+def _qualifier(column: exp.Column) -> str:
+    """The name of a column's relation, lower case; nothing for a name of the SELECT list."""
+    binding = binding_of(column)
+    if column.table or binding is None:
+        return column.table.lower()
+    return binding.relation.alias
+
+
+def _cut(select: exp.Select, sources: _Sources, count: int) -> bool:
+    """Put an inner SELECT into one that has wide calls, in place; whether it has."""
+    inside: list[exp.Expr] = []
+    along: list[exp.Expr] = []
+    condition = select.args.get("where")
+    for part in conjuncts(None if condition is None else condition.this):
+        (along if _goes_along(part) else inside).append(part)
+    calls = (node for part in _parts_of(select, _AROUND) for node in _own_nodes(part))
+    if not along and not any(map(_is_wide_call, calls)):
+        return False
+    rows = parse(f"SELECT unnest(range({count})) AS {_PART}")
+    assert isinstance(rows, exp.Select)
+    for key in _INSIDE:
+        value = select.args.get(key)
+        select.set(key, None)
+        if key != "where" and value:
+            rows.set(key, value)
+    if inside:
+        rows.set("where", exp.Where(this=exp.and_(*inside, copy=False, wrap=True)))
+    alias = exp.TableAlias(this=exp.to_identifier(_ROWS, quoted=True))
+    select.set("from_", exp.From(this=exp.Subquery(this=rows, alias=alias)))
+    counts = exp.EQ(this=exp.column(_PART, _ROWS, quoted=True), expression=exp.Literal.number(0))
+    conditions = [exp.Case(ifs=[exp.If(this=counts.copy(), true=part)]) for part in along]
+    select.set("where", exp.Where(this=exp.and_(counts, *conditions, copy=False, wrap=True)))
+    names = _rename(select, rows, sources)
+    for star in [item for item in select.expressions if isinstance(item, exp.Star)]:
+        hidden = [exp.column(name, quoted=True) for name in (_PART, *names)]
+        star.replace(exp.Star(except_=hidden))
+        rows.append("expressions", star)
+    return True
+
+
+def _goes_along(condition: exp.Expr) -> bool:
+    """Whether a condition has wide calls over several relations, and is one of rows alone."""
+    nodes = all_nodes(condition)
+    if any(isinstance(node, exp.Query) for node in nodes):
+        return False
+    relations = {_qualifier(node) for node in nodes if isinstance(node, exp.Column)}
+    return len(relations) > 1 and any(map(_is_wide_call, nodes))
+
+
+def _rename(select: exp.Select, rows: exp.Select, sources: _Sources) -> Collection[str]:
+    """Let the columns of a SELECT come out of its inner one; their names there."""
+    names: dict[tuple[str, str], str] = {}
+    for part in _parts_of(select, (*_AROUND, "where")):
+        for column in _renamed_nodes(part):
+            if not isinstance(column, exp.Column) or not sources.has(column):
+                continue
+            key = (column.table.lower(), column.name.lower())
+            if key not in names:
+                names[key] = f"__c{len(names)}"
+                rows.append("expressions", exp.alias_(column.copy(), names[key], quoted=True))
+            renamed: exp.Expr = exp.column(names[key], _ROWS, quoted=True)
+            renamed.meta.update(column.meta)
+            if column.parent is select and column.arg_key == "expressions":
+                renamed = exp.alias_(renamed, column.name, quoted=True)
+            column.replace(renamed)
+    return names.values()

@@ -1,0 +1,130 @@
+"""Queries whose calls get few rows at once answer as they are written."""
+
+from collections.abc import Iterator
+
+import pytest
+
+import pykudu_sql
+from pykudu_sql.executor.reading import engine_runs
+
+PARTS = 16
+CUT = f"UNNEST(RANGE(0, {PARTS}))"
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[pykudu_sql.Connection]:
+    opened = pykudu_sql.connect(":memory:", autocommit=True)
+    for name, column, rows in (("w", "x", 50), ("v", "y", 30)):
+        opened.execute(f"CREATE TABLE {name} (k INT PRIMARY KEY, {column} STRING)")
+        opened.execute(f"INSERT INTO {name} SELECT range, 'b' || (range % 7) FROM range({rows})")
+    yield opened
+    opened.close()
+
+
+def rows_of(connection: pykudu_sql.Connection, query: str) -> list[str]:
+    return sorted(map(repr, connection.execute(query).fetchall()))
+
+
+@pytest.fixture
+def engine_sql(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What engines get from here on, of rows that all count as wide."""
+    given: list[str] = []
+    printed = engine_runs.to_sql
+    monkeypatch.setattr(engine_runs, "pieces", lambda width, size: PARTS)
+
+    def note(tree: object) -> str:
+        given.append(printed(tree))  # type: ignore[arg-type]
+        return given[-1]
+
+    monkeypatch.setattr(engine_runs, "to_sql", note)
+    return given
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT upper(a.x), k FROM w a JOIN v b USING (k) WHERE length(a.x || y) > 0 "
+        "ORDER BY a.x, k LIMIT 3",
+        "SELECT upper(a.x) AS u, max(b.y) FROM w a NATURAL JOIN v b GROUP BY u HAVING max(y) > 'a'",
+        "SELECT upper(q.x) FROM (SELECT x, k FROM w ORDER BY k LIMIT 3) q, v WHERE q.k = v.k",
+        "WITH RECURSIVE r(k, x) AS (SELECT k, x FROM w WHERE k = 0 UNION ALL "
+        "SELECT w.k, substr(r.x || w.x, 1, 10) FROM r JOIN w ON w.k = r.k + 1) SELECT * FROM r",
+        "SELECT a.k, row_number() OVER (PARTITION BY upper(a.x) ORDER BY b.k, a.k) FROM w a, v b",
+        "SELECT string_agg(a.x || b.y, ',' ORDER BY a.k, b.k) FROM w a, v b",
+        "SELECT DISTINCT a.x || b.y FROM w a, v b",
+        "SELECT DISTINCT ON (upper(a.x)) a.x, b.y FROM w a, v b ORDER BY upper(a.x), b.k",
+        "SELECT upper(a.x), (SELECT max(c.y) FROM v c WHERE c.k = a.k) FROM w a, v b "
+        "WHERE a.k = b.k",
+        "SELECT upper(a.x) FROM w a, v b WHERE a.k = b.k AND EXISTS "
+        "(SELECT 1 FROM v c WHERE c.k = a.k AND lower(c.y) <= a.x)",
+        "SELECT *, upper(a.x) AS k FROM w a, v b WHERE a.k = b.k",
+        "SELECT * EXCLUDE (k), upper(x) FROM w JOIN v USING (k)",
+        "SELECT a.x, lower(a.x || r) FROM w a, range(4) t(r)",
+        "SELECT x || range FROM w, range(4)",
+        "SELECT upper(a.x || coalesce(b.y, '')) FROM w a LEFT JOIN v b ON a.k = b.k AND a.x < b.y",
+        "SELECT upper(a.x) AS s, count(*) FROM w a FULL JOIN v b USING (k) GROUP BY ALL",
+        "SELECT list(a.x || b.y ORDER BY a.k, b.k) FROM w a, v b GROUP BY a.k % 3",
+        "SELECT upper(x) FROM (SELECT max(x) AS x FROM w GROUP BY k % 5)",
+        "SELECT k, upper(x) FROM w UNION ALL SELECT a.k, upper(a.x || b.y) FROM w a, v b",
+        "SELECT upper(a.x), unnest([1, 2]) FROM w a, v b WHERE a.k = b.k",
+        "SELECT upper(a.x), l.z FROM w a, LATERAL (SELECT a.x || '!' AS z) l",
+        "SELECT a.k, list_transform([a.x, b.y], e -> upper(e)) FROM w a, v b",
+        "SELECT a.k, max(upper(a.x)) FILTER (WHERE b.y || a.x > 'b1') FROM w a, v b GROUP BY a.k",
+        "SELECT upper(a.x) FROM w a SEMI JOIN v b ON a.k = b.k",
+        "SELECT upper(a.x) FROM w a, v b WHERE a.k = b.k "
+        "QUALIFY row_number() OVER (PARTITION BY lower(b.y) ORDER BY a.k) = 1",
+        "SELECT k FROM w WHERE x IN (SELECT lower(a.x || '') FROM w a, v b WHERE a.k = b.k)",
+        "WITH c AS (SELECT a.x || b.y AS z, a.k FROM w a, v b) "
+        "SELECT upper(c1.z) FROM c c1 JOIN c c2 ON c1.z = c2.z AND c1.k = c2.k",
+        "SELECT CASE WHEN upper(a.x) > b.y THEN 1 END AS n, count(*) FROM w a, v b GROUP BY 1",
+        "SELECT grouping(a.k % 2), max(lower(a.x || b.y)) FROM w a, v b GROUP BY ROLLUP (a.k % 2)",
+    ],
+)
+def test_a_query_in_parts_answers_as_it_is_written(
+    connection: pykudu_sql.Connection, query: str, request: pytest.FixtureRequest
+) -> None:
+    expected = rows_of(connection, query)
+    engine_sql = request.getfixturevalue("engine_sql")
+    assert rows_of(connection, query) == expected
+    assert any(CUT in sql for sql in engine_sql)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT upper(x) FROM w",
+        "SELECT a.x, b.y FROM w a JOIN v b ON a.k = b.k",
+        "SELECT sum(length(a.x)), max(b.y), count(*) FROM w a, v b WHERE a.k = b.k",
+        "SELECT upper(a.x), a.* FROM w a, v b",
+        "SELECT k, (SELECT max(upper(a.x || w.x)) FROM w a, v b WHERE b.k = w.k) FROM w",
+    ],
+)
+def test_a_query_without_wide_calls_or_whose_columns_have_no_other_names_stays(
+    connection: pykudu_sql.Connection, query: str, engine_sql: list[str]
+) -> None:
+    rows_of(connection, query)
+    assert engine_sql == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "MERGE INTO {} t USING v ON t.k = v.k WHEN MATCHED THEN UPDATE SET x = upper(t.x || v.y)",
+        "UPDATE {} t SET x = upper(t.x || v.y) FROM v WHERE t.k = v.k",
+        "INSERT INTO {} SELECT k, y FROM v ON CONFLICT (k) DO UPDATE SET x = {}.x || excluded.x",
+        "INSERT INTO {} SELECT a.k + 100, upper(a.x || b.y) FROM w a, v b WHERE a.k = b.k "
+        "RETURNING lower(x)",
+    ],
+)
+def test_a_change_in_parts_writes_what_it_says(
+    connection: pykudu_sql.Connection, change: str, request: pytest.FixtureRequest
+) -> None:
+    for name in ("plain", "parted"):
+        connection.execute(f"CREATE TABLE {name} (PRIMARY KEY (k)) AS SELECT k, x FROM w")
+    connection.execute(change.format("plain", "plain"))
+    engine_sql = request.getfixturevalue("engine_sql")
+    connection.execute(change.format("parted", "parted"))
+    assert any(CUT in sql for sql in engine_sql)
+    assert rows_of(connection, "SELECT * FROM parted") == rows_of(connection, "SELECT * FROM plain")
+    for name in ("plain", "parted"):
+        connection.execute(f"DROP TABLE {name}")
