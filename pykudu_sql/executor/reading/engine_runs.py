@@ -52,7 +52,7 @@ def _sql_for(state: SessionState, query: Query, relations: Mapping[str, Relation
     parts = partial(pieces, size=state.engine.vector_bytes)
     if parts(sum(widths.values())) == 1:
         return query.sql
-    from pykudu_sql.planner.query.vector_parts import in_parts
+    from pykudu_sql.planner.pushdown.vector_parts import in_parts
 
     form = in_parts(query.residual, widths, parts)
     return query.sql if form is None else to_sql(form)

@@ -6,6 +6,8 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql.executor.reading import engine_runs
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.pushdown.vector_parts import in_parts
 
 PARTS = 16
 CUT = f"UNNEST(RANGE(0, {PARTS}))"
@@ -128,3 +130,16 @@ def test_a_change_in_parts_writes_what_it_says(
     assert rows_of(connection, "SELECT * FROM parted") == rows_of(connection, "SELECT * FROM plain")
     for name in ("plain", "parted"):
         connection.execute(f"DROP TABLE {name}")
+
+
+@pytest.mark.parametrize(("parts", "is_cut"), [(1, False), (PARTS, True)])
+def test_a_query_is_cut_by_the_width_of_what_it_reads(parts: int, is_cut: bool) -> None:
+    tree = parse("SELECT upper(q.x) FROM (SELECT s.x FROM s, t) AS q, u")
+    before, widths = tree.sql(), []
+
+    def parts_of(width: float) -> int:
+        widths.append(width)
+        return parts
+
+    form = in_parts(tree, {"s": 1.0, "t": 2.0, "u": 4.0}, parts_of)
+    assert (form is not None, tree.sql(), max(widths)) == (is_cut, before, 7.0)
