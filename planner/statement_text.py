@@ -63,7 +63,7 @@ def _of_head(head: str) -> str:
 
 
 def _of_any(text: str, *, double_quoted_strings: bool) -> str:
-    def put(piece: re.Match[str]) -> str:
+    def replacement(piece: re.Match[str]) -> str:
         if piece["space"]:
             return " "
         is_value = piece["name"] is None or (double_quoted_strings and piece["name"][0] == '"')
@@ -74,7 +74,7 @@ def _of_any(text: str, *, double_quoted_strings: bool) -> str:
     if not is_quoted and short.count("(") > _MOST_SHORT_ROWS:
         short = _with_few_rows(short)
     if is_quoted or short != " ".join(short.split()):
-        short = _PIECE.sub(put, short).strip(" ;")
+        short = _PIECE.sub(replacement, short).strip(" ;")
     else:
         short = _VALUE.sub("?", short)
     if short.count("?") > 1:

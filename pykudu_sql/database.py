@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MEMORY: Final = ":memory:"
 _LOG: Final = logging.getLogger("pykudu_sql.database")
 _SMALL_BYTES: Final = 1 << 30
-_GIVEN_BACK_BYTES: Final = 1 << 20
+_TRIM_THRESHOLD_BYTES: Final = 1 << 20
 _M_MMAP_THRESHOLD: Final = -3
 _SPILL_FOLDER: Final = "pykudu-spill"
 
@@ -208,7 +208,7 @@ def _give_back_large_memory() -> None:
     import ctypes
 
     with suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _GIVEN_BACK_BYTES)
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _TRIM_THRESHOLD_BYTES)
 
 
 def _spill_directory(path: str, settings: DatabaseSettings) -> str:
@@ -216,8 +216,8 @@ def _spill_directory(path: str, settings: DatabaseSettings) -> str:
     import tempfile
     from uuid import uuid4
 
-    own = path != MEMORY and not settings.read_only
-    parent = layout.temporary_directory(path) if own else tempfile.gettempdir()
+    in_directory = path != MEMORY and not settings.read_only
+    parent = layout.temporary_directory(path) if in_directory else tempfile.gettempdir()
     return f"{settings.spill_directory or parent}/{_SPILL_FOLDER}-{os.getpid()}-{uuid4().hex}"
 
 

@@ -69,11 +69,11 @@ class PlanCache:
         self, sql: str, catalog: Catalog, settings: SessionSettings
     ) -> PreparedStatement | None:
         """The plan of a text, if it was made under these; it is the last to leave then."""
-        kept = self._plans.get(sql)
-        if kept is None or kept.catalog is not catalog or kept.settings is not settings:
+        cached = self._plans.get(sql)
+        if cached is None or cached.catalog is not catalog or cached.settings is not settings:
             return None
         self._plans.move_to_end(sql)
-        return kept
+        return cached
 
     def keep(self, sql: str, prepared: PreparedStatement) -> None:
         """Put a plan in place of the one that the text has, if any."""

@@ -21,12 +21,12 @@ _CHECKED_SECONDS = 0.1
 class RetryQueue:
     """The retries of all sessions of one open database. Safe for threads."""
 
-    __slots__ = ("_ended", "_lock", "_patience")
+    __slots__ = ("_completed", "_lock", "_patience")
 
     def __init__(self) -> None:
         """No statement runs again yet."""
         self._lock = threading.Lock()
-        self._ended = 0
+        self._completed = 0
         self._patience = _LEAST_SECONDS
 
     def wait_for_retries(self, checkpoint: Callable[[], None]) -> None:
@@ -51,14 +51,14 @@ class RetryQueue:
             yield
         finally:
             if is_acquired:
-                self._ended += 1
+                self._completed += 1
                 self._lock.release()
 
     def _acquire(self, checkpoint: Callable[[], None]) -> bool:
         """Take the lock; False when one retry holds it for long."""
-        ended = -1
-        while ended != self._ended:
-            ended = self._ended
+        completed = -1
+        while completed != self._completed:
+            completed = self._completed
             end = monotonic() + self._patience
             while (left := end - monotonic()) > 0:
                 if self._lock.acquire(timeout=min(left, _CHECKED_SECONDS)):

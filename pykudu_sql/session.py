@@ -353,7 +353,7 @@ class Session:
         return prepared
 
     @property
-    def _seen_catalog(self) -> Catalog:
+    def _visible_catalog(self) -> Catalog:
         """The catalog that the statement to be planned sees, the same object until it changes."""
         before = self._begun_before
         return self._state.visible_catalog if before is None else before.catalog

@@ -259,7 +259,7 @@ def settings_of(values: Mapping[str, object]) -> tuple[DatabaseSettings, Session
     session: dict[str, Any] = _from_environment()
     for name, value in values.items():
         setting = find_setting(name)
-        _check_not_remembered(setting)
+        _check_not_stored(setting)
         target = database if setting.scope is SettingScope.DATABASE else session
         if value is not None:
             target[setting.name] = setting.checked(value)
@@ -308,7 +308,7 @@ def with_setting(
     or it belongs to the database or to the program; InvalidValueError: the value does not fit.
     """
     setting = find_setting(name)
-    _check_not_remembered(setting)
+    _check_not_stored(setting)
     if setting.scope is SettingScope.PROGRAM:
         raise ProgrammingError(
             f"setting '{setting.name}' is for the program to choose, not for a statement",
@@ -321,12 +321,12 @@ def with_setting(
             hint=f"open it with connect(path, {setting.name}=...)",
             sqlstate="55P02",
         )
-    begun = getattr(defaults, setting.name)
-    changed: dict[str, Any] = {setting.name: begun if value is None else setting.checked(value)}
+    default = getattr(defaults, setting.name)
+    changed: dict[str, Any] = {setting.name: default if value is None else setting.checked(value)}
     return replace(settings, **changed)
 
 
-def remembered_value(name: str, value: object) -> SettingValue:
+def stored_setting_value(name: str, value: object) -> SettingValue:
     """What `SET DATABASE name = value` has the database remember.
 
     Raises ProgrammingError: no such setting, or the database does not remember it;
@@ -352,7 +352,7 @@ _PROGRAM_HINTS: Final[Mapping[str, str]] = {
 }
 
 
-def _check_not_remembered(setting: Setting) -> None:
+def _check_not_stored(setting: Setting) -> None:
     if setting.scope is SettingScope.REMEMBERED:
         raise ProgrammingError(
             f"setting '{setting.name}' belongs to the database, which remembers it",

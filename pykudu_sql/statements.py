@@ -2,14 +2,14 @@
 
 from pykudu_sql.planner.statements import statements
 
-__all__ = ["offered_listings", "offered_statements"]
+__all__ = ["list_show_statements", "list_statements"]
 
 
-def offered_statements() -> tuple[str, ...]:
-    """How statements begin, in upper case, as a shell offers them."""
+def list_statements() -> tuple[str, ...]:
+    """The words that statements begin with, in upper case, for completion in a shell."""
     return tuple(sorted({text for entry in statements() for text in entry.offered}))
 
 
-def offered_listings() -> tuple[str, ...]:
-    """What can stand behind SHOW."""
-    return tuple(text[5:] for text in offered_statements() if text.startswith("SHOW "))
+def list_show_statements() -> tuple[str, ...]:
+    """The words that may follow SHOW."""
+    return tuple(text[5:] for text in list_statements() if text.startswith("SHOW "))

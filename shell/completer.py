@@ -16,7 +16,7 @@ from pykudu_sql.shell.editing.open_call import open_call
 from pykudu_sql.shell.editing.tokens import FUNCTIONS, KEYWORDS, TYPES
 from pykudu_sql.shell.output.display import escape
 from pykudu_sql.shell.settings import FORMATS, saved_names
-from pykudu_sql.statements import offered_listings, offered_statements
+from pykudu_sql.statements import list_show_statements, list_statements
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
@@ -93,9 +93,9 @@ class ShellCompleter(Completer):
             case Suggest.NEXT:
                 yield from map(fold, completion.next)
             case Suggest.STATEMENTS:
-                yield from map(fold, offered_statements())
+                yield from map(fold, list_statements())
             case Suggest.LISTINGS:
-                yield from map(fold, offered_listings())
+                yield from map(fold, list_show_statements())
             case Suggest.SETTINGS:
                 yield from SETTINGS
             case Suggest.KEYWORDS:

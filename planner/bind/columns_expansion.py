@@ -65,7 +65,7 @@ class _Expander:
         guard_words(self._words)
         return [self._with_column(item, *named) for named in first]
 
-    def _left_out(
+    def _excluded_columns(
         self, column: exp.Expr, covered: Sequence[ColumnReference], span: SourceSpan | None
     ) -> list[ColumnReference]:
         """The columns that a name in EXCLUDE means."""
@@ -112,12 +112,12 @@ class _Expander:
             if isinstance(pattern, exp.Column) and pattern.table:
                 relation = qualified_relation(pattern, self._scope)
                 of_relation = [(relation, name) for name in relation.column_names()]
-            left_out = [
+            excluded = [
                 named
                 for column in star.args.get("except_") or ()
-                for named in self._left_out(column, of_relation, span)
+                for named in self._excluded_columns(column, of_relation, span)
             ]
-            return [named for named in of_relation if named not in left_out]
+            return [named for named in of_relation if named not in excluded]
         if isinstance(pattern, exp.Array) and all(map(_is_text, pattern.expressions)):
             listed = list(dict.fromkeys(literal.name.lower() for literal in pattern.expressions))
             _check_names(listed, self._every, span)

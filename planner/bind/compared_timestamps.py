@@ -37,7 +37,7 @@ def convert_timestamp_texts(tree: exp.Expr) -> frozenset[ParameterKey]:
 
     `tree`: a bound query, changed in place. Returns the parameters that are compared or cast so.
     """
-    met = set()
+    keys = set()
     for node in all_nodes(tree):
         if not isinstance(node, _CONVERTING):
             continue
@@ -45,10 +45,10 @@ def convert_timestamp_texts(tree: exp.Expr) -> frozenset[ParameterKey]:
             if isinstance(written, exp.Column):
                 _convert_column(written, isinstance(node, exp.TryCast))
             if isinstance(written, exp.Placeholder):
-                met.add(parameter_key(written))
+                keys.add(parameter_key(written))
             literal_to_utc(written)
             map_long_list(written, in_utc)
-    return frozenset(met)
+    return frozenset(keys)
 
 
 def _convert_column(column: exp.Column, tries: bool) -> None:

@@ -33,7 +33,7 @@ from pykudu_sql.planner.bind.row_values import ROW_WIDTH
 from pykudu_sql.planner.bind.view_source import (
     check_depth,
     errors_named_after,
-    put_in_place,
+    expand_view,
     view_tree,
 )
 from pykudu_sql.planner.functions.functions import TABLE_FUNCTIONS, function_names
@@ -67,7 +67,7 @@ Ctes = Mapping[str, Sequence[OutputColumn]]
 BindQuery = Callable[[exp.Expr, Scope | None, Ctes], list[OutputColumn]]
 BindExpression = Callable[[exp.Expr, Scope, Ctes], None]
 
-_REFUSED_ON_TABLES: Mapping[str, str] = {
+_UNSUPPORTED_ON_TABLES: Mapping[str, str] = {
     "sample": "TABLESAMPLE",
     "pivots": "PIVOT",
     "ordinality": "WITH ORDINALITY",
@@ -169,7 +169,7 @@ class FromClauses:
 
     def _item(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Scope:
         """The scope with the relations of one item of a FROM clause."""
-        for key, what in _REFUSED_ON_TABLES.items():
+        for key, what in _UNSUPPORTED_ON_TABLES.items():
             if node.args.get(key) and not (key == "ordinality" and is_numbered(node)):
                 is_unpivot = what == "PIVOT" and node.args[key][0].args.get("unpivot")
                 span = node_span(node)
@@ -279,7 +279,7 @@ class FromClauses:
 
     def _history(self, node: exp.Table, alias: str, history: HistorySource) -> Relation:
         """A mention of a table's changes or versions."""
-        stored = self._stored(node, history.name, history.seen_at)
+        stored = self._stored(node, history.name, history.lookup_bound)
         table = history_table(stored, history.window.kind)
         self.volatile |= any(may_move(moment) for moment in history.moments)
         reference = TableReference(node, alias, table, history=history.window)
@@ -319,7 +319,7 @@ class FromClauses:
                 tree = view_tree(view)
                 outputs = self._query(tree, None, {})
                 name_outputs(tree)
-                placed, columns = put_in_place(node, alias, tree, outputs, view)
+                placed, columns = expand_view(node, alias, tree, outputs, view)
         finally:
             self._context, self._open_views = outside, opened
         if columns != outputs:

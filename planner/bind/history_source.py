@@ -41,13 +41,13 @@ class HistorySource:
     Attributes:
         name: of the table, with its database where one was given.
         window: what is looked at.
-        seen_at: bound at which the table is looked up, None for now.
+        lookup_bound: bound at which the table is looked up, None for now.
         moments: the expressions that the window came from.
     """
 
     name: str
     window: HistoryWindow
-    seen_at: SnapshotBound | None
+    lookup_bound: SnapshotBound | None
     moments: tuple[exp.Expr, ...]
 
 

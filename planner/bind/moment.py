@@ -161,10 +161,10 @@ def _with_parameters(node: exp.Expr, context: PlanContext, clause: str) -> exp.E
     node = node.copy()
     for parameter in nodes_of(node, exp.Placeholder):
         key = parameter_key(parameter)
-        put = literal(context.bound_parameters.value(key, clause), key)
+        value = literal(context.bound_parameters.value(key, clause), key)
         if parameter is node:
-            return put
-        parameter.replace(put)
+            return value
+        parameter.replace(value)
     return node
 
 

@@ -16,7 +16,7 @@ from pykudu_sql.storage.errors import (
     UndefinedTableError,
 )
 
-_OWN = "__"  # what names that statements are rewritten with begin with
+_PREFIX = "__"  # what names that statements are rewritten with begin with
 _UNNAMED = "a subquery without an alias"
 
 
@@ -24,7 +24,7 @@ def undefined_column(
     name: str, candidates: Iterable[str], span: SourceSpan | None
 ) -> UndefinedColumnError:
     """No column of that name; suggests a near one, or lists what there is."""
-    names = [each for each in dict.fromkeys(candidates) if not each.startswith(_OWN)]
+    names = [each for each in dict.fromkeys(candidates) if not each.startswith(_PREFIX)]
     hint = near(name, names) or (f"columns are {', '.join(names[:20])}" if names else None)
     return UndefinedColumnError(f"column '{name}' does not exist", hint=hint, span=span)
 

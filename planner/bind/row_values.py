@@ -194,15 +194,15 @@ def _any_of(compare: _Compared, query: exp.Expr, row: exp.Expr, node: exp.Expr) 
     """Whether a comparison holds for a row of a query: unknown if only for NULLs none does."""
     if _counts_as_false(node):
         return exp.Exists(this=_select(exp.Literal.number(1), query, row, compare))
-    return _judged(compare, query, row, exp.Max, {2: exp.true(), 1: exp.Null()}, exp.false())
+    return _compare_all(compare, query, row, exp.Max, {2: exp.true(), 1: exp.Null()}, exp.false())
 
 
 def _all_of(compare: _Compared, query: exp.Expr, row: exp.Expr) -> exp.Expr:
     """Whether a comparison holds for all rows of a query."""
-    return _judged(compare, query, row, exp.Min, {0: exp.false(), 1: exp.Null()}, exp.true())
+    return _compare_all(compare, query, row, exp.Min, {0: exp.false(), 1: exp.Null()}, exp.true())
 
 
-def _judged(
+def _compare_all(
     compare: _Compared,
     query: exp.Expr,
     row: exp.Expr,
@@ -222,9 +222,9 @@ def _judged(
         ],
         default=exp.Literal.number(0),
     )
-    gathered = exp.Subquery(this=_select(gather(this=number), query, row))
+    verdict = exp.Subquery(this=_select(gather(this=number), query, row))
     ifs = [exp.If(this=exp.Literal.number(n), true=value) for n, value in verdicts.items()]
-    return exp.Case(this=gathered, ifs=ifs, default=otherwise)
+    return exp.Case(this=verdict, ifs=ifs, default=otherwise)
 
 
 def _select(

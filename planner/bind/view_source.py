@@ -47,7 +47,7 @@ def view_tree(view: ViewInfo) -> exp.Expr:
     return tree
 
 
-def put_in_place(
+def expand_view(
     node: exp.Table, alias: str, query: exp.Expr, columns: Sequence[OutputColumn], view: ViewInfo
 ) -> tuple[exp.Subquery, list[OutputColumn]]:
     """Put a view's bound query where its name stands.

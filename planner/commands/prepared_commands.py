@@ -41,7 +41,7 @@ from pykudu_sql.storage.errors import (
     UndefinedObjectError,
 )
 
-_MEANT = "a prepared statement's name"
+_NAME_EXPECTED = "a prepared statement's name"
 _NOT_PREPARED = frozenset({"PREPARE", "EXECUTE", "DEALLOCATE"})
 _Arguments = Sequence[tuple[str | None, Expression]]
 
@@ -53,7 +53,7 @@ def prepare_head(tokens: TokenStream) -> tuple[str, tuple[str, ...]]:
     cannot be prepared; ProgrammingError: there is no such type.
     """
     tokens.expect("PREPARE")
-    name = tokens.name(_MEANT)
+    name = tokens.name(_NAME_EXPECTED)
     types: list[str] = []
     if tokens.accept_symbol("("):
         while not types or tokens.accept_symbol(","):
@@ -108,7 +108,7 @@ def execute(tokens: TokenStream, context: PlanContext) -> Plan:
             hint="write the statement itself, or PREPARE name FROM 'statement' and EXECUTE name",
             span=place.span,
         )
-    name = tokens.name(_MEANT)
+    name = tokens.name(_NAME_EXPECTED)
     statement = context.prepared.get(name)
     if statement is None:
         raise _unknown(name, place.span, context.prepared)
@@ -131,7 +131,7 @@ def deallocate(tokens: TokenStream, context: PlanContext) -> Plan:
     tokens.accept("PREPARE")
     place = tokens.current
     every = tokens.at("ALL")
-    name = tokens.name(_MEANT)
+    name = tokens.name(_NAME_EXPECTED)
     tokens.expect_end()
     if every:
         return Deallocate(None)

@@ -48,7 +48,7 @@ from pykudu_sql.storage.errors import (
     UndefinedColumnError,
 )
 
-_OFFERED = (
+_SUPPORTED_HINT = (
     "it may compare a column, or length(column), with a constant or another column of its kind "
     "(=, <>, <, <=, >, >=, IN, BETWEEN), and have LIKE, IS [NOT] NULL, AND, OR, NOT"
 )
@@ -149,7 +149,7 @@ class _ConditionReader:
                 operand = self._operand(node)
                 if operand is not None and self._column_of(operand).type.kind is Kind.BOOL:
                     return Compared(operand, Op.EQ, FixedCell(True))
-        raise _refused(node)
+        raise _unsupported(node)
 
     def _comparison(self, node: exp.Expr, left: exp.Expr, op: Op, right: exp.Expr) -> RowCondition:
         a, b = self._operand(left), self._operand(right)
@@ -166,7 +166,7 @@ class _ConditionReader:
             return self._with_constant(a, op, right)
         if b is not None:
             return self._with_constant(b, mirrored(op), left)
-        raise _refused(node)
+        raise _unsupported(node)
 
     def _with_constant(self, operand: Operand, op: Op, node: exp.Expr) -> Compared:
         column, value = self._column_of(operand), self._value(node)
@@ -197,7 +197,7 @@ class _ConditionReader:
                 span=node_span(node),
             )
         if not isinstance(folded, Constant):
-            raise _refused(node)
+            raise _unsupported(node)
         if folded.value is None:
             raise InvalidSchemaError(
                 "a comparison with NULL is never true or false, so a CHECK always passes it",
@@ -209,7 +209,7 @@ class _ConditionReader:
     def _one_of(self, node: exp.In) -> OneOf:
         operand = self._operand(node.this)
         if operand is None:
-            raise _refused(node)
+            raise _unsupported(node)
         members = [self._with_constant(operand, Op.EQ, each) for each in node.expressions]
         cells = [each.right.cell for each in members if isinstance(each.right, FixedCell)]
         return OneOf(operand, tuple(dict.fromkeys(cells)))
@@ -217,9 +217,9 @@ class _ConditionReader:
     def _matches(self, node: exp.Like) -> RowCondition:
         operand, pattern = self._operand(node.this), constant(node.expression, self._context)
         if not isinstance(operand, ColumnCell) or not isinstance(pattern, Constant):
-            raise _refused(node)
+            raise _unsupported(node)
         if not self._column_of(operand).type.is_text or not isinstance(pattern.value, str):
-            raise _refused(node)
+            raise _unsupported(node)
         matches = Matches(operand, pattern.value)
         return Negated(matches) if node.args.get("negate") else matches
 
@@ -242,7 +242,7 @@ class _ConditionReader:
                 )
             column = self._schema.column(node.name.lower())
             if self._schema.is_hidden(column):
-                raise _refused(node)
+                raise _unsupported(node)
             return ColumnCell(column.id)
 
     def _column_of(self, operand: Operand) -> ColumnSchema:
@@ -289,7 +289,7 @@ def _unlike(column: ColumnSchema, value: object) -> NotSupportedError:
     )
 
 
-def _refused(node: exp.Expr) -> NotSupportedError:
+def _unsupported(node: exp.Expr) -> NotSupportedError:
     return NotSupportedError(
-        "this cannot stand in a CHECK constraint", hint=_OFFERED, span=node_span(node)
+        "this cannot stand in a CHECK constraint", hint=_SUPPORTED_HINT, span=node_span(node)
     )

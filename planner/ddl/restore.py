@@ -53,12 +53,12 @@ def plan_restore(tokens: TokenStream, context: PlanContext) -> Plan:
     )
     keys = ", ".join(quote_name(table.schema.by_id[i].name) for i in table.schema.key_ids)
     present, before = f"SELECT {_new(compared)} FROM {now}", f"SELECT {_old(compared)} FROM {past}"
-    lost = f"SELECT {keys} FROM ({present} EXCEPT {before}) AS gone"
-    lost_rows = plan_rows(SourceText(lost), world)
+    removed_sql = f"SELECT {keys} FROM ({present} EXCEPT {before}) AS gone"
+    removed_rows = plan_rows(SourceText(removed_sql), world)
     back = f"SELECT {_old(pairs)} FROM {past} EXCEPT SELECT {_new(pairs)} FROM {now}"
-    rows = plan_rows(SourceText(back), world, len(lost_rows.scans))
+    rows = plan_rows(SourceText(back), world, len(removed_rows.scans))
     ids = tuple(column.id for column in then.schema.columns)
-    return RestoreTable(table, bound, lost_rows, rows, ids)
+    return RestoreTable(table, bound, removed_rows, rows, ids)
 
 
 def _then(table: TableInfo, bound: SnapshotBound, context: PlanContext) -> TableInfo:

@@ -110,8 +110,10 @@ def _carry(
         (column_id, _place(items, name.column(by_id[column_id].name)))
         for column_id in returned.column_ids
     ]
-    carried = [_place(items, column) for column in returned.carried]
-    return Returning(returned.query, tuple(returned.column_ids), tuple(before), tuple(carried))
+    source_columns = [_place(items, column) for column in returned.source_columns]
+    return Returning(
+        returned.query, tuple(returned.column_ids), tuple(before), tuple(source_columns)
+    )
 
 
 def one_match_each(select: exp.Select, keys: Sequence[exp.Expr]) -> None:

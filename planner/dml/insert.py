@@ -292,7 +292,7 @@ def _insert_values(head: _Head, rows: ValueRows, *, cacheable: bool) -> InsertVa
         for raw, column in zip(rows.columns, head.columns, strict=True)
     ]
     ids = [column.id for column in head.columns]
-    for column in _left_out(head):
+    for column in _omitted_columns(head):
         ids.append(column.id)
         columns.append((column.write_default,) * count)
     keys = dict.fromkeys(v.key for values in columns for v in values if isinstance(v, Parameter))
@@ -302,7 +302,7 @@ def _insert_values(head: _Head, rows: ValueRows, *, cacheable: bool) -> InsertVa
     )
 
 
-def _left_out(head: _Head) -> Sequence[ColumnSchema]:
+def _omitted_columns(head: _Head) -> Sequence[ColumnSchema]:
     """The columns a replaced row gets back to their defaults."""
     if not head.replaces:
         return ()
@@ -340,7 +340,7 @@ def _insert_parsed(
 
 def _from_query(head: _Head, query: Query) -> InsertQuery:
     ids = tuple(column.id for column in head.columns)
-    reset = tuple(column.id for column in _left_out(head))
+    reset = tuple(column.id for column in _omitted_columns(head))
     return InsertQuery(head.table, head.kind, ids, query, reset)
 
 

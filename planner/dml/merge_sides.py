@@ -70,10 +70,10 @@ def check_side(
         return
     bound = bind(tables, context)
     scope = bound.scope_of(tables)
-    hidden = scope.steps[absent].relations
+    absent_relations = scope.steps[absent].relations
     there = scope.steps[1 - absent].relations[0]
     for column, relation in _named(tables, bound):
-        if relation in hidden:
+        if relation in absent_relations:
             raise _absent(column, relation, there, absent)
 
 

@@ -20,7 +20,7 @@ from pykudu_sql.planner.plan.change_plans import (
     ACTION,
     WRITTEN,
     Returning,
-    carried_name,
+    source_column_name,
     written_name,
 )
 from pykudu_sql.planner.plan.context import PlanContext
@@ -31,7 +31,7 @@ from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError
 
 # Marks the rows of a relation that a join found; no `*` shows it.
 PRESENT = "__present"
-_REFUSED: tuple[tuple[type[exp.Expr], str], ...] = (
+_UNSUPPORTED: tuple[tuple[type[exp.Expr], str], ...] = (
     (exp.Query, "a subquery"),
     (exp.AggFunc, "an aggregate function"),
     (exp.Window, "a window function"),
@@ -45,12 +45,12 @@ class ReturnedRows:
     Attributes:
         query: over `WRITTEN`.
         column_ids: columns of the target that it reads.
-        carried: columns of other relations that it reads, qualified.
+        source_columns: columns of other relations that it reads, qualified.
     """
 
     query: Query
     column_ids: list[int] = field(default_factory=list)
-    carried: list[exp.Column] = field(default_factory=list)
+    source_columns: list[exp.Column] = field(default_factory=list)
 
     def alone(self) -> Returning:
         """The plan for rows that are inserted, of which nothing was there before."""
@@ -91,11 +91,11 @@ def read_returning(
     for node in actions:
         node.replace(exp.column(ACTION))
     over = BoundQuery(written, names=tuple(names), volatile=bound.volatile)
-    return ReturnedRows(finish(over, context), reader.column_ids, reader.carried)
+    return ReturnedRows(finish(over, context), reader.column_ids, reader.source_columns)
 
 
 def _refuse(items: Sequence[exp.Expr]) -> None:
-    for kind, what in _REFUSED:
+    for kind, what in _UNSUPPORTED:
         for item in items:
             offender = item.find(kind)
             if offender is None:
@@ -114,7 +114,7 @@ def _refuse(items: Sequence[exp.Expr]) -> None:
 
 def _hide_actions(probe: exp.Select) -> list[exp.Expr]:
     """Stand-ins for the calls of merge_action(), which only RETURNING knows, while it is bound."""
-    hidden: list[exp.Expr] = []
+    placeholders: list[exp.Expr] = []
     for item in probe.expressions:
         for call in nodes_of(item, exp.Anonymous):
             if call.name.lower() == "merge_action" and not call.expressions:
@@ -122,8 +122,8 @@ def _hide_actions(probe: exp.Select) -> list[exp.Expr]:
                 name = exp.to_identifier("merge_action")
                 named = exp.Alias(this=stand_in, alias=name) if call is item else stand_in
                 call.replace(named)
-                hidden.append(stand_in)
-    return hidden
+                placeholders.append(stand_in)
+    return placeholders
 
 
 class _Reader:
@@ -133,7 +133,7 @@ class _Reader:
         self._scope = scope
         self._target = target
         self.column_ids: list[int] = []
-        self.carried: list[exp.Column] = []
+        self.source_columns: list[exp.Column] = []
 
     def expand(self, item: exp.Expr) -> Iterator[tuple[str, exp.Expr]]:
         """The columns of one item, by name."""
@@ -185,6 +185,6 @@ class _Reader:
                 self.column_ids.append(column_id)
             return exp.column(written_name(column_id))
         mine = column_of(relation, name, self._scope)
-        if mine not in self.carried:
-            self.carried.append(mine)
-        return exp.column(carried_name(self.carried.index(mine)))
+        if mine not in self.source_columns:
+            self.source_columns.append(mine)
+        return exp.column(source_column_name(self.source_columns.index(mine)))

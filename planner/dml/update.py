@@ -267,9 +267,9 @@ def _without_ignore(source: SourceText) -> tuple[SourceText, RowOpKind]:
     return source.overwritten(*match.span(2)), RowOpKind.UPDATE_IGNORE
 
 
-def _refuse_clauses(tree: exp.Expr, offered: frozenset[str]) -> None:
+def _refuse_clauses(tree: exp.Expr, supported: frozenset[str]) -> None:
     for name, value in tree.args.items():
-        if value and name not in offered:
+        if value and name not in supported:
             node = value if isinstance(value, exp.Expr) else tree
             raise NotSupportedError(
                 f"{name.rstrip('_').upper()} in {tree.key.upper()} is not supported",

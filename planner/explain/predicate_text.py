@@ -25,7 +25,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types.types import Cell
 
-_SHOWN_VALUES = 8
+_MAX_VALUES = 8
 
 
 def matching_indexes(template: PredicateTemplate, schema: Schema) -> list[str]:
@@ -87,7 +87,7 @@ def parameter_text(key: ParameterKey) -> str:
 
 
 def _in_text(column: ColumnSchema, values: list[str]) -> str:
-    literals = values[:_SHOWN_VALUES]
+    literals = values[:_MAX_VALUES]
     if len(values) > len(literals):
         literals.append(f"... {len(values) - len(literals)} more")
     return f"{column.name} IN ({', '.join(literals)})"

@@ -12,7 +12,7 @@ from sqlglot import exp
 from pykudu_sql.storage.errors import NotSupportedError
 
 _NAME = "pykudu_aggregate"  # in the meta of what a call became: its name
-_REFUSED: Mapping[type[exp.Expr], str] = {
+_UNSUPPORTED: Mapping[type[exp.Expr], str] = {
     exp.WithinGroup: "WITHIN GROUP",
     exp.IgnoreNulls: "IGNORE NULLS",
     exp.RespectNulls: "RESPECT NULLS",
@@ -125,7 +125,7 @@ def _clause_target(meaning: exp.Expr) -> exp.Expr:
 
 
 def _refuse(node: exp.Expr, name: str) -> None:
-    clause = _REFUSED.get(type(node))
+    clause = _UNSUPPORTED.get(type(node))
     if clause is not None:
         raise NotSupportedError(
             f"{name}() takes no {clause}",

@@ -172,8 +172,10 @@ def truncated(arguments: Sequence[exp.Expr]) -> exp.Expr:
             hint=f"there are {', '.join(_UNITS)}",
             sqlstate="22023",
         )
-    cut = exp.func("datetrunc", exp.Literal.string(unit), exp.cast(moment, exp.DType.TIMESTAMP))
-    return exp.cast(cut, exp.DType.TIMESTAMP)
+    truncated = exp.func(
+        "datetrunc", exp.Literal.string(unit), exp.cast(moment, exp.DType.TIMESTAMP)
+    )
+    return exp.cast(truncated, exp.DType.TIMESTAMP)
 
 
 def decoded(arguments: Sequence[exp.Expr]) -> exp.Expr:

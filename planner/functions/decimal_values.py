@@ -114,14 +114,14 @@ def unitable(values: Sequence[Any], others: Digits) -> list[Any]:
     ValueOutOfRangeError: there is none, and the engine would round.
     """
     numbers = [exact_number(value) for value in values]
-    handed = [
+    digits = [
         _digits_handed_over(value, number)
         for value, number in zip(values, numbers, strict=True)
         if number is not None
     ]
     together = Digits(
-        max([others.whole, *(each.whole for each in handed)]),
-        max([others.scale, *(each.scale for each in handed)]),
+        max([others.whole, *(each.whole for each in digits)]),
+        max([others.scale, *(each.scale for each in digits)]),
     )
     if together.fits_beside(together):
         return list(values)

@@ -57,7 +57,7 @@ def substitute_parameters(tree: exp.Expr, context: PlanContext) -> None:
         key = parameter_key(node)
         values = bound.list_of(key) if bound is not None else None
         if values is not None:
-            _put_list(node, [_plain(value, key) for value in values], key)
+            _replace_list(node, [_plain(value, key) for value in values], key)
         elif context.folds_parameters and bound is not None:
             node.replace(literal(bound.value(key, ""), key))
 
@@ -79,7 +79,7 @@ def _plain(value: object, key: ParameterKey) -> Any:
     return sql_value(value, key, "")
 
 
-def _put_list(node: exp.Placeholder, values: Sequence[Any], key: ParameterKey) -> None:
+def _replace_list(node: exp.Placeholder, values: Sequence[Any], key: ParameterKey) -> None:
     parent = node.parent
     if not isinstance(parent, exp.In) or node is parent.this:
         meets_row = isinstance(parent, _ROW_COMPARISONS) and (
@@ -95,7 +95,7 @@ def _put_list(node: exp.Placeholder, values: Sequence[Any], key: ParameterKey) -
     else:
         rest = [each for each in parent.expressions if each is not node]
     if _is_row(parent.this):
-        _put_rows(parent, rest, values, key)
+        _replace_rows(parent, rest, values, key)
         return
     present = [value for value in values if value is not None]
     kinds = set(map(type, present))
@@ -107,7 +107,7 @@ def _put_list(node: exp.Placeholder, values: Sequence[Any], key: ParameterKey) -
         parent.set("expressions", [*rest, *(literal(value, key) for value in values)])
 
 
-def _put_rows(
+def _replace_rows(
     parent: exp.In, rest: Sequence[exp.Expr], values: Sequence[Any], key: ParameterKey
 ) -> None:
     """Put rows behind the IN of a row: those of a list of lists, or the one that a list is."""

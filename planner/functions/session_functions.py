@@ -28,11 +28,11 @@ def replace_session_functions(tree: exp.Expr, database: str) -> exp.Expr:
     `tree`: changed in place; `database`: the session's.
     """
 
-    def answered(node: exp.Expr) -> exp.Expr:
+    def replace_fact(node: exp.Expr) -> exp.Expr:
         fact = _fact(node)
         return node if fact is None else exp.Literal.string(_answer(fact, database))
 
-    return tree.transform(answered, copy=False)
+    return tree.transform(replace_fact, copy=False)
 
 
 def _fact(node: exp.Expr) -> str | None:

@@ -21,7 +21,7 @@ _ONLY_CLOCK = re.compile(r"\d\d:\d\d(:\d\d(\.\d+)?)?")
 _SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400}
 _MONTHS = {"month": 1, "year": 12}
 _NO_CHANGE = frozenset({"localtime", "utc", "subsec", "subsecond", "auto", "ceiling"})
-_SHOWN = {
+_FORMATS = {
     "date_of": "CAST({0} AS DATE)",
     "time_of": "CAST(date_trunc('second', {0}) AS TIME)",
     "datetime_of": "CAST(date_trunc('second', {0}) AS TIMESTAMP)",
@@ -32,7 +32,7 @@ _NUMBERS = {
     "%s": "CAST(CAST(floor(epoch({0})) AS BIGINT) AS TEXT)",
     "%J": "CAST(epoch({0}) / 86400e0 + 2440587.5e0 AS TEXT)",
 }
-SQLITE_DATETIME_FUNCTIONS = frozenset({*_SHOWN, "strftime_of"})
+SQLITE_DATETIME_FUNCTIONS = frozenset({*_FORMATS, "strftime_of"})
 
 
 def sqlite_datetime_call(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
@@ -45,7 +45,7 @@ def sqlite_datetime_call(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
     Raises InvalidValueError: a modifier is unknown, or no constant text.
     """
     if name != "strftime_of":
-        return _tree(_SHOWN[name], _moment(arguments))
+        return _tree(_FORMATS[name], _moment(arguments))
     pattern, *rest = arguments
     moment = _moment(rest)
     if pattern.name in _NUMBERS:

@@ -21,7 +21,7 @@ from pykudu_sql.planner.parse.call_arity import check_arguments, check_unread, t
 from pykudu_sql.planner.parse.guards import MAX_TOKENS, guard_text, guard_tokens, guard_tree
 from pykudu_sql.planner.parse.headings import marked, note_headings
 from pykudu_sql.planner.parse.lexer import tokenize
-from pykudu_sql.planner.parse.long_list import LongList, cut_long_lists, restore_long_lists
+from pykudu_sql.planner.parse.long_list import LongList, extract_long_lists, restore_long_lists
 from pykudu_sql.planner.parse.source_spans import place_signs
 from pykudu_sql.planner.parse.syntax_errors import unparsed
 from pykudu_sql.planner.parse.unsupported import refuse_with_offset
@@ -166,7 +166,7 @@ def _read(text: str, start: int) -> _Read:
     written = text
     lists: Sequence[LongList] = ()
     if len(text) - start > _SHORT_CHARACTERS:
-        written, lists = cut_long_lists(text, start, MAX_TOKENS)
+        written, lists = extract_long_lists(text, start, MAX_TOKENS)
         guard_text(written, start)
     return _Read(_tokens(written, start), lists)
 

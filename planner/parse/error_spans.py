@@ -74,8 +74,8 @@ def _position(text: str, start: int, length: int) -> SourcePosition:
     line = text[line_start : line_end if line_end >= 0 else len(text)].rstrip("\r")
     column = start - line_start
     if len(line) > 160:  # a thousand rows on one line: show the part that matters
-        cut = max(0, column - 60)
-        line = line[cut : cut + 120]
-        column -= cut
+        start_column = max(0, column - 60)
+        line = line[start_column : start_column + 120]
+        column -= start_column
     visible = max(1, min(length, len(line) - column))
     return SourcePosition(text.count("\n", 0, start) + 1, column + 1, line, visible)

@@ -55,7 +55,7 @@ class LongList:
         return pa.table({COLUMN: pa.array((*self.values, *nulls), data_type)})
 
 
-def cut_long_lists(text: str, start: int, most_tokens: int) -> tuple[str, Sequence[LongList]]:
+def extract_long_lists(text: str, start: int, most_tokens: int) -> tuple[str, Sequence[LongList]]:
     """A statement without its long lists, and these.
 
     `start`: where to begin; `most_tokens`: that are looked at; lists behind them stay. Returns Text
@@ -72,10 +72,10 @@ def cut_long_lists(text: str, start: int, most_tokens: int) -> tuple[str, Sequen
             continue
         check_token(match)
         count += 1
-        cut = _list_at(text, match.start()) if after_in and match.group() == "(" else None
+        extracted = _list_at(text, match.start()) if after_in and match.group() == "(" else None
         after_in = match.group().upper() == "IN"
-        if cut is not None:
-            values, end = cut
+        if extracted is not None:
+            values, end = extracted
             mark = f"('{_MARK}{len(lists)}'"
             rest = _NOT_A_LINE.sub(" ", text[match.start() + len(mark) : end - 1])
             pieces += [text[copied_to : match.start()], mark, rest, ")"]
@@ -126,9 +126,9 @@ def map_long_list(node: exp.Expr, convert: Callable[[str], str]) -> None:
     """Change the texts of the list that a subquery replaces; leave other nodes alone."""
     values = long_list(node)
     if values is not None and values.is_text:
-        put_long_list(node, replace(values, values=tuple(convert(str(v)) for v in values.values)))
+        set_long_list(node, replace(values, values=tuple(convert(str(v)) for v in values.values)))
 
 
-def put_long_list(node: exp.Expr, values: LongList) -> None:
+def set_long_list(node: exp.Expr, values: LongList) -> None:
     """Let a subquery stand for another list than it does."""
     node.meta[_META] = values

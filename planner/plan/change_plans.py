@@ -25,7 +25,7 @@ def written_name(column_id: int) -> str:
     return f"c{column_id}"
 
 
-def carried_name(index: int) -> str:
+def source_column_name(index: int) -> str:
     """The name that a column of another source has in the relation `WRITTEN`."""
     return f"s{index}"
 
@@ -40,13 +40,14 @@ class Returning:
         column_ids: columns of the table that it reads.
         before: column ids and the positions in the change's query where their cells stand as they
             were before the change.
-        carried: positions in the change's query of the columns of other sources that it reads.
+        source_columns: positions in the change's query of the columns that it reads of other
+            sources.
     """
 
     query: Query
     column_ids: tuple[int, ...]
     before: tuple[tuple[int, int], ...] = ()
-    carried: tuple[int, ...] = ()
+    source_columns: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

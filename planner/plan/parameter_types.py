@@ -22,7 +22,7 @@ PLAIN = frozenset(
     {NoneType, bool, int, float, str, bytes, Decimal}
     | {dt.date, dt.datetime, dt.time, dt.timedelta, UUID}
 )
-TAKEN_AS_IT_IS = PLAIN - {dt.datetime, Decimal}  # the others have values that SQL has not
+PASSED_UNCHANGED = PLAIN - {dt.datetime, Decimal}  # the others have values that SQL has not
 _BASES = tuple(PLAIN - {NoneType, bool})
 _NUMBERS: tuple[type, ...] = (int, float, Decimal, str)  # a bool is an int
 _MOMENTS: tuple[type, ...] = (dt.date, str)  # a datetime is a date
@@ -54,7 +54,7 @@ def sql_value(value: object, key: int | str, column: str) -> Any:
     """
     import numpy as np
 
-    if type(value) in TAKEN_AS_IT_IS:
+    if type(value) in PASSED_UNCHANGED:
         return value
     if isinstance(value, np.generic):
         return _numpy_value(value, key, column)
@@ -95,11 +95,11 @@ def check_comparable(value: object, column_type: DataType, key: int | str, colum
     )
 
 
-def incomparable_list(key: int | str, shown_type: str) -> InterfaceError:
+def incomparable_list(key: int | str, type_text: str) -> InterfaceError:
     """The error for a parameter whose list meets a single value of a type."""
     return InterfaceError(
         f"{parameter_name(key)} is a list, which cannot be compared with a value of type "
-        f"{shown_type}",
+        f"{type_text}",
         hint="IN (?) takes a list",
         sqlstate="07006",
     )

@@ -185,8 +185,9 @@ class Query:
             their values may have an offset from UTC.
         coded: the same over codes of text columns; None where no group has such a key.
         scanned: the same without the engine; None where it has to do more than hand rows on.
-        met: the types of the number columns that `$1`, `$2`, ... are compared with, or what they
-            become one value with, None for none; see `planner.functions.decimal_values`.
+        compared_types: the types of the number columns that `$1`, `$2`, ... are compared with, or
+            the columns that they are united with; None for none; see
+            `planner.functions.decimal_values`.
         compared: the parameters that are compared with stored columns, once for each of these.
         assigned: the parameters that become cells of columns, with these.
         computed: from parameters, the numbers that get one type with decimals.
@@ -205,7 +206,7 @@ class Query:
     lists: tuple[tuple[str, pa.Table], ...] = ()
     timestamp_parameters: frozenset[ParameterKey] = frozenset()
     coded: CodedGroups | None = None
-    met: tuple[DataType | United | None, ...] = ()
+    compared_types: tuple[DataType | United | None, ...] = ()
     compared: tuple[Parameter, ...] = ()
     assigned: tuple[Parameter, ...] = ()
     computed: tuple[ComputedNumbers, ...] = ()

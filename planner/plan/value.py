@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from pykudu_sql.planner.plan.parameter_types import TAKEN_AS_IT_IS, parameter_name, sql_value
+from pykudu_sql.planner.plan.parameter_types import PASSED_UNCHANGED, parameter_name, sql_value
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.types import Cell, DataType
 from pykudu_sql.storage.errors import DataError, InterfaceError
@@ -94,7 +94,7 @@ def parameter_value(parameters: ParameterValues, key: ParameterKey, column: str 
             hint="its own code raised this, which is the cause of this error",
             sqlstate="07001",
         ) from error
-    return value if type(value) in TAKEN_AS_IT_IS else sql_value(value, key, column)
+    return value if type(value) in PASSED_UNCHANGED else sql_value(value, key, column)
 
 
 def bind_value(value: Value, parameters: ParameterValues) -> Cell:

@@ -115,7 +115,7 @@ def _path_text(path: exp.JSONPath) -> str:
     text = printed(path)
     match = TOKEN_PATTERN.match(text)
     if match is None or match.lastindex != TokenKind.STRING or match.end() != len(text):
-        raise _refused(text)
+        raise _unsupported(text)
     return text
 
 
@@ -132,10 +132,10 @@ def check_printed(sql: str, quoted: Collection[str], lexis: Lexis) -> None:
     pieces = lexis.quoted.split(sql)
     plain = " ".join(pieces[::2]).upper()
     if not _PLAIN.fullmatch(plain) or _COMMENT.search(plain):
-        raise _refused(plain)
+        raise _unsupported(plain)
     for word in set(_WORD.findall(plain)) - lexis.words:
         if not _NUMBER.fullmatch(word):
-            raise _refused(word)
+            raise _unsupported(word)
     for i in range(1, len(pieces), 2):
         mark = pieces[i]
         is_allowed = mark in quoted or mark in lexis.printed
@@ -144,7 +144,7 @@ def check_printed(sql: str, quoted: Collection[str], lexis: Lexis) -> None:
         elif pieces[i + 1].lstrip()[:1] == "(":
             is_allowed = is_allowed and _names_columns(pieces, i)
         if not is_allowed:
-            raise _refused(mark)
+            raise _unsupported(mark)
 
 
 def _names_columns(pieces: list[str], i: int) -> bool:
@@ -154,7 +154,7 @@ def _names_columns(pieces: list[str], i: int) -> bool:
     return _COLUMNS_OF_WITH.match("".join(pieces[i + 1 :]).replace("`", '"')) is not None
 
 
-def _refused(mark: str) -> NotSupportedError:
+def _unsupported(mark: str) -> NotSupportedError:
     return NotSupportedError(
         f"a part of this statement is not offered: {mark:.60}",
         hint="docs/sql/queries.md says what there is",

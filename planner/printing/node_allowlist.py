@@ -126,9 +126,9 @@ def closed_texts(tree: exp.Expr) -> TreeTexts:
             if node.args["is_string"]:
                 texts.strings.add(node.this)
             elif not _NUMBER.fullmatch(node.this):
-                raise _refused(f"the number {node.this:.40}")
+                raise _unsupported(f"the number {node.this:.40}")
         elif kind not in _KINDS:
-            raise _refused(_text(node))
+            raise _unsupported(_text(node))
         elif kind is exp.DataType or kind is exp.JSONPath:
             _take_apart(node, stack, texts)
         else:
@@ -140,7 +140,7 @@ def closed_texts(tree: exp.Expr) -> TreeTexts:
                     continue
                 elif isinstance(value, exp.Expr) and type(value) is not exp.Var:
                     if key == "unit" and kind in OF_UNITS:  # printed by its name alone
-                        raise _refused("a unit of time that is no word")
+                        raise _unsupported("a unit of time that is no word")
                     stack.append(value)
                 else:
                     _take((value,), kind, key, stack, texts)
@@ -154,7 +154,7 @@ def _take_apart(node: exp.Expr, stack: list[exp.Expr], texts: TreeTexts) -> None
         texts.paths.append(node)
         return
     if not isinstance(node, exp.DataType) or not is_closed(node):
-        raise _refused("a type")
+        raise _unsupported("a type")
     stack.extend(part for part in (node.this, *node.expressions) if isinstance(part, exp.Expr))
 
 
@@ -181,7 +181,7 @@ def _check_word(word: object, kind: type[exp.Expr], key: str) -> None:
         pattern = _PATTERNS.get(place)
         if pattern is not None and pattern.fullmatch(word):
             return
-    raise _refused(f"{word!s:.40}")
+    raise _unsupported(f"{word!s:.40}")
 
 
 _PATH_PARTS: Mapping[type[exp.Expr], tuple[type, ...]] = {
@@ -199,10 +199,10 @@ def _check_path(path: exp.Expr) -> None:
     for part in parts:
         kinds: Sequence[type] | None = _PATH_PARTS.get(type(part))  # type: ignore[arg-type]
         if kinds is None or not isinstance(part, exp.Expr):
-            raise _refused("a path of JSON with conditions")
+            raise _unsupported("a path of JSON with conditions")
         for value in part.args.values():
             if value is not None and not isinstance(value, (bool, *kinds)):
-                raise _refused("a path of JSON with conditions")
+                raise _unsupported("a path of JSON with conditions")
 
 
 def _text(node: exp.Expr) -> str:
@@ -214,7 +214,7 @@ def _text(node: exp.Expr) -> str:
     return f"{text:.60}" or "a clause of another database"
 
 
-def _refused(what: str) -> NotSupportedError:
+def _unsupported(what: str) -> NotSupportedError:
     return NotSupportedError(
         f"a part of this statement is not offered: {what}",
         hint="docs/sql/queries.md says what there is",

@@ -162,9 +162,9 @@ class ConditionReader:
     def _in_list(self, node: exp.Expr) -> Condition | None:
         if not isinstance(node, exp.In):
             return None
-        values_cut = long_list(node.args.get("query"))
-        if values_cut is not None:
-            return self._long_list(node.this, values_cut)
+        listed_values = long_list(node.args.get("query"))
+        if listed_values is not None:
+            return self._long_list(node.this, listed_values)
         if not node.expressions:
             return None
         bound_column = self.column(node.this)
@@ -272,14 +272,14 @@ class ConditionReader:
         ]
 
 
-def own_column(node: exp.Expr, bound: BoundQuery) -> tuple[TableReference, ColumnSchema] | None:
+def stored_column(node: exp.Expr, bound: BoundQuery) -> tuple[TableReference, ColumnSchema] | None:
     """The column of a stored table, at one moment, that an expression is; None if it is no such."""
     read = read_column(node, bound)
     return read if read is not None and read[0].is_plain else None
 
 
 def read_column(node: exp.Expr, bound: BoundQuery) -> tuple[TableReference, ColumnSchema] | None:
-    """The column of any table or frame that an expression is, as `own_column`."""
+    """The column of any table or frame that an expression is, as `stored_column`."""
     reference = table_of(node) if isinstance(node, exp.Column) else None
     if reference is None or reference.history is not None:
         return None

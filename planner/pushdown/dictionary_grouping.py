@@ -29,7 +29,7 @@ from pykudu_sql.planner.bind.bound_query import BoundQuery, relation_of, table_o
 from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.plan.query_plans import CodedColumn, CodedGroups
 from pykudu_sql.planner.printing.engine_sql import to_sql
-from pykudu_sql.planner.pushdown.condition import own_column
+from pykudu_sql.planner.pushdown.condition import stored_column
 from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
@@ -73,7 +73,7 @@ def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, .
             group_key = keys.get((table_of(column), name))
             if _is_named_inside(column):
                 group_key = next((key for key in keys.values() if key.column.name == name), None)
-            if group_key is not None and not _is_gathered(column):
+            if group_key is not None and not _is_aggregated(column):
                 column.meta[_META] = _mark(
                     group_key, bound.engine_alias(group_key.reference), scans, numbers
                 )
@@ -174,7 +174,7 @@ def _select_entry(item: exp.Expr, select: exp.Select) -> exp.Expr:
 
 def _text_column(column: exp.Expr, bound: BoundQuery) -> _Key | None:
     """The text column of a stored table that an expression is."""
-    bound_column = own_column(column, bound)
+    bound_column = stored_column(column, bound)
     if bound_column is None:
         return None
     reference, stored = bound_column
@@ -191,7 +191,7 @@ def _is_named_inside(column: exp.Column) -> bool:
     return relation_of(column) is None and not isinstance(column.parent, exp.Ordered)
 
 
-def _is_gathered(column: exp.Column) -> bool:
+def _is_aggregated(column: exp.Column) -> bool:
     """Whether an aggregate takes a column's cells; MIN and MAX of several values are none."""
     ancestor = column.parent
     while ancestor is not None and not isinstance(ancestor, exp.Select):

@@ -65,18 +65,18 @@ def mark_early_subqueries(
     for select in bound.selects:
         where = select.node.args.get("where")
         for node in conjuncts(where.this if where else None):
-            met = in_subquery(node, bound)
-            if met is None or met.target[0] not in select.scope.relations:
+            subquery = in_subquery(node, bound)
+            if subquery is None or subquery.target[0] not in select.scope.relations:
                 continue
-            inside, target = all_nodes(met.select), scans[met.target[0]]
-            read = _read_alone(met.select, inside, bound)
-            if read is None or names.count(target) > 1 or id(met.select) in marked:
+            inside, target = all_nodes(subquery.select), scans[subquery.target[0]]
+            read = _read_alone(subquery.select, inside, bound)
+            if read is None or names.count(target) > 1 or id(subquery.select) in marked:
                 continue
             marked.update(map(id, inside))
             name = f"{SCAN_PREFIX}early_{first_scan}_{len(marks)}"
-            met.select.meta[_META] = name
+            subquery.select.meta[_META] = name
             read_scans = frozenset(scans[each] for each in read)
-            marks.append(EarlyMark(name, read_scans, target, met.target[1]))
+            marks.append(EarlyMark(name, read_scans, target, subquery.target[1]))
     return tuple(marks)
 
 
@@ -133,7 +133,7 @@ def _around(query: Query, coded_columns: Sequence[CodedColumn]) -> Query:
         residual=tree,
         scans=tuple(scan for scan in query.scans if scan.name in read),
         parameters=tuple(query.parameters[place] for place in places),
-        met=tuple(query.met[place] for place in places),
+        compared_types=tuple(query.compared_types[place] for place in places),
         coded=coded,
         early=None,
     )
@@ -154,7 +154,7 @@ def _subquery(query: Query, mark: EarlyMark, select: exp.Select) -> Query:
         ),
         lists=tuple(each for each in query.lists if each[0] in read),
         timestamp_parameters=query.timestamp_parameters,
-        met=tuple(query.met[place] for place in places),
+        compared_types=tuple(query.compared_types[place] for place in places),
     )
 
 

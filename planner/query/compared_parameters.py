@@ -138,13 +138,13 @@ def _pairs(operands: Sequence[exp.Expr], types: ExpressionTypes) -> Iterator[Par
         return
     keys = [parameter_key(each) for each in operands if isinstance(each, exp.Placeholder)]
     for operand in operands if keys else ():
-        name, met = _met(operand, types)
-        if met is not None:
+        name, operand_type = _operand_type(operand, types)
+        if operand_type is not None:
             for key in keys:
-                yield Parameter(key, met, name)
+                yield Parameter(key, operand_type, name)
 
 
-def _met(operand: exp.Expr, types: ExpressionTypes) -> tuple[str, DataType | None]:
+def _operand_type(operand: exp.Expr, types: ExpressionTypes) -> tuple[str, DataType | None]:
     """The name of the column that an operand is, empty of what is computed, and its type."""
     while isinstance(operand, _OF_THE_SAME_TYPE + _OF_A_QUERY):
         operand = operand.this

@@ -19,7 +19,7 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.moment import constant_value
 from pykudu_sql.planner.functions.decimal_values import Digits, digits_of_number
 from pykudu_sql.planner.functions.utc_offsets import in_utc
-from pykudu_sql.planner.parse.long_list import LongList, long_list, put_long_list
+from pykudu_sql.planner.parse.long_list import LongList, long_list, set_long_list
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.comparison import compare
 from pykudu_sql.planner.plan.context import PlanContext
@@ -40,7 +40,7 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import DataError, SourceSpan
 
-_LEFT_AS_TEXT = frozenset({VARCHAR, NULL, "JSON"})
+_TEXT_TYPES = frozenset({VARCHAR, NULL, "JSON"})
 _SMALL = re.compile(r"-?[0-9]{1,18}")
 _EXACTLY = Context(prec=1000)
 
@@ -62,10 +62,10 @@ def read_compared_texts(
         operands = list(compared(node))
         texts = [each for each in operands if _is_text(each)]
         others = [each for each in operands if not _is_text(each)]
-        met = _met(others, types) if texts else ()
-        for text in texts if met else ():
+        type_names = _compared_types(others, types) if texts else ()
+        for text in texts if type_names else ():
             try:
-                is_changed |= _read(text, met, context)
+                is_changed |= _read(text, type_names, context)
             except DataError:
                 if not any(map(_is_query, others)):
                     raise
@@ -79,14 +79,14 @@ def _is_text(node: exp.Expr) -> bool:
     return values is not None and values.is_text
 
 
-def _met(others: Sequence[exp.Expr], types: ExpressionTypes) -> tuple[str, ...]:
+def _compared_types(others: Sequence[exp.Expr], types: ExpressionTypes) -> tuple[str, ...]:
     """The types of what a text is compared with; none if one is not known, or is text."""
     names: dict[str, None] = {}
     for each in others:
         if isinstance(each, exp.Placeholder | exp.Null):
             continue
         name = _type(each, types)
-        if name is None or name in _LEFT_AS_TEXT:
+        if name is None or name in _TEXT_TYPES:
             return ()
         names[name] = None
     return tuple(names)
@@ -109,19 +109,19 @@ def _is_query(operand: exp.Expr) -> bool:
     return isinstance(operand, exp.Any | exp.All | exp.Query)
 
 
-def _read(text: exp.Expr, met: Sequence[str], context: PlanContext) -> bool:
+def _read(text: exp.Expr, type_names: Sequence[str], context: PlanContext) -> bool:
     """Put a number in the place of a text, or see that it can be read; whether it was put."""
-    exact = [digits for name in met if (digits := digits_of_type(name)) is not None]
+    exact = [digits for name in type_names if (digits := digits_of_type(name)) is not None]
     values = long_list(text)
     if values is not None:
         for value in values.values:
-            _check(str(value), met, context, node_span(text.parent or text))
-        if len(exact) == len(met):
-            put_long_list(text, _numbers(values, widest(exact)))
+            _check(str(value), type_names, context, node_span(text.parent or text))
+        if len(exact) == len(type_names):
+            set_long_list(text, _numbers(values, widest(exact)))
         return False
-    written = exact_number_text(text.name) if len(exact) == len(met) else None
+    written = exact_number_text(text.name) if len(exact) == len(type_names) else None
     if written is None:
-        _check(text.name, met, context, node_span(text))
+        _check(text.name, type_names, context, node_span(text))
         return False
     literal = exp.Literal.number(format(written.copy_abs(), "f"))
     literal.meta.update(text.meta)
@@ -129,26 +129,30 @@ def _read(text: exp.Expr, met: Sequence[str], context: PlanContext) -> bool:
     return True
 
 
-def _numbers(values: LongList, met: Digits) -> LongList:
+def _numbers(values: LongList, type_names: Digits) -> LongList:
     """A list without numbers that no value of a type equals; of integers, if all are small."""
     texts: list[str] = []
     for value in values.values:
         written = exact_number_text(str(value))
         if written is None:
             texts.append(str(value))
-        elif digits_of_number(written.normalize(_EXACTLY)).is_within(met):
+        elif digits_of_number(written.normalize(_EXACTLY)).is_within(type_names):
             texts.append(format(written.normalize(_EXACTLY), "f"))
     if all(_SMALL.fullmatch(text) for text in texts):
         return replace(values, values=tuple(map(int, texts)))
     return replace(values, values=tuple(texts))
 
 
-def _check(text: str, met: Sequence[str], context: PlanContext, span: SourceSpan | None) -> None:
+def _check(
+    text: str, type_names: Sequence[str], context: PlanContext, span: SourceSpan | None
+) -> None:
     """Refuse a text that can be read as none of some types."""
-    if len(text) > MAX_TEXT_BYTES or any(_is_plainly(text, column_type(name)) for name in met):
+    if len(text) > MAX_TEXT_BYTES or any(
+        _is_plainly(text, column_type(name)) for name in type_names
+    ):
         return
     refusal: DataError | None = None
-    for name in met:
+    for name in type_names:
         is_moment = name == "TIMESTAMP"
         literal = exp.Literal.string(in_utc(text) if is_moment else text)
         cast = exp.Cast(this=literal, to=exp.DataType.build(name, dialect="duckdb"))
@@ -163,10 +167,10 @@ def _check(text: str, met: Sequence[str], context: PlanContext, span: SourceSpan
         raise refusal
 
 
-def _is_plainly(text: str, met: DataType | None) -> bool:
+def _is_plainly(text: str, type_names: DataType | None) -> bool:
     """Whether a text can be read as a type without the engine."""
-    if met is None:
+    if type_names is None:
         return False
-    if met.kind in (Kind.DOUBLE, Kind.FLOAT):
+    if type_names.kind in (Kind.DOUBLE, Kind.FLOAT):
         return exact_number_text(text) is not None
-    return compare(ColumnSchema(0, "", met, nullable=False), Op.EQ, text) != ALWAYS
+    return compare(ColumnSchema(0, "", type_names, nullable=False), Op.EQ, text) != ALWAYS

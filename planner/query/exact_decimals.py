@@ -130,7 +130,7 @@ def _rewrite(node: exp.Expr, types: ExpressionTypes | None) -> bool:
     stored = [each.stored for each in operands if each.stored is not None]
     is_beside_floats = any(each.meta.get(MEETS) == _SINGLE for each in parameters)
     for each in parameters if not is_beside_floats else ():
-        each.meta[MEETS] = _met(stored, computed) if is_complete else _COMPUTED
+        each.meta[MEETS] = _comparison_type(stored, computed) if is_complete else _COMPUTED
     if not computed or len(operands) < 2 or not is_complete:
         return False
     if parameters:
@@ -167,7 +167,7 @@ def _operand(node: exp.Expr, types: ExpressionTypes | None) -> _Operand:
     return _Operand(node, digits, value, stored)
 
 
-def _met(stored: Sequence[DataType], computed: Sequence[Digits]) -> DataType:
+def _comparison_type(stored: Sequence[DataType], computed: Sequence[Digits]) -> DataType:
     """The type that a parameter is compared with."""
     if len(stored) == len(computed):
         widest = max(stored, key=lambda each: (is_wide(each), each.width), default=None)

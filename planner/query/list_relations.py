@@ -18,7 +18,7 @@ from pykudu_sql.storage.errors import StatementTooComplexError
 MOST_LITERALS = 20_000
 _BY_CAST = frozenset({Kind.DATE, Kind.UNIXTIME_MICROS, Kind.DECIMAL, Kind.FLOAT, Kind.DOUBLE})
 _ROW_BY_ROW = frozenset({"where", "from_", "joins"})
-_KEPT = frozenset({Kind.BOOL, Kind.BINARY})
+_UNCHANGED_KINDS = frozenset({Kind.BOOL, Kind.BINARY})
 
 
 def name_long_lists(nodes: Sequence[exp.In], prefix: str) -> tuple[tuple[str, pa.Table], ...]:
@@ -75,7 +75,7 @@ def _must_stay(values: LongList, compared: DataType | None) -> bool:
     """Whether literals take their type from what they are compared with."""
     if compared is None:
         return values.is_text
-    if compared.kind in _KEPT:
+    if compared.kind in _UNCHANGED_KINDS:
         return True
     return values.is_text and not (
         compared.is_text or compared.is_integer or compared.kind in _BY_CAST

@@ -23,5 +23,5 @@ def number_parameters(query: LogicalQuery, context: PlanContext) -> LogicalQuery
     return replace(
         query,
         parameters=tuple(key for key, _ in numbers),
-        parameter_types=tuple(met for _, met in numbers),
+        parameter_types=tuple(parameter_type for _, parameter_type in numbers),
     )

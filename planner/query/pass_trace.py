@@ -63,8 +63,10 @@ def query_lines(query: LogicalQuery) -> Iterator[str]:
     for name, values in query.lists:
         yield f"list {name}: {values.num_rows} values"
     types = query.parameter_types
-    for number, (key, met) in enumerate(zip(query.parameters, types, strict=True), 1):
-        yield f"${number}: {parameter_text(key)}" + ("" if met is None else f" as {met}")
+    for number, (key, parameter_type) in enumerate(zip(query.parameters, types, strict=True), 1):
+        yield f"${number}: {parameter_text(key)}" + (
+            "" if parameter_type is None else f" as {parameter_type}"
+        )
 
 
 def _type_lines(query: LogicalQuery) -> Iterator[str]:

@@ -29,9 +29,9 @@ def hide_counters(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
         for reference in covered:
             schema = reference.table.schema
             if schema.auto_incrementing and schema.key_ids[-1] in bound.used.get(reference, ()):
-                hidden = schema.by_id[schema.key_ids[-1]]
+                key_column = schema.by_id[schema.key_ids[-1]]
                 table = bound.engine_alias(reference)
-                star.append("except_", exp.column(hidden.name, table=table))
+                star.append("except_", exp.column(key_column.name, table=table))
     return query.with_tree(query.tree) if bound.stars else query
 
 

@@ -224,11 +224,12 @@ def check_recursive(cte: exp.CTE, types: ExpressionTypes) -> None:
     if not any(table.name.lower() == name.lower() for table in nodes_of(query.right, exp.Table)):
         return
     first, second = types.of_columns(query.left), types.of_columns(query.right)
-    for (_, begun), (_, added) in zip(first, second, strict=False):
-        start, step = digits_of_type(begun), digits_of_type(added)
+    for (_, first_type), (_, step_type) in zip(first, second, strict=False):
+        start, step = digits_of_type(first_type), digits_of_type(step_type)
         if start is not None and step is not None and step.scale > start.scale:
             raise ProgrammingError(
-                f"a column of recursive query '{name}' begins as {begun} and goes on as {added}",
-                hint=f"CAST what it begins with, as CAST(x AS {added})",
+                f"a column of recursive query '{name}' begins as {first_type} and goes on as "
+                f"{step_type}",
+                hint=f"CAST what it begins with, as CAST(x AS {step_type})",
                 sqlstate=_NO_COMMON_TYPE,
             )

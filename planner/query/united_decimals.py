@@ -60,7 +60,7 @@ def unite_exactly(nodes: Iterable[exp.Expr], types: ExpressionTypes) -> None:
                 continue
             case exp.Func() | exp.Predicate():
                 operands = alternatives(node)
-                _check_nested(node, [*operands, *_met(node)], types)
+                _check_nested(node, [*operands, *_compared_nodes(node)], types)
                 _note_parameters(operands, types, groups)
                 _unite(operands, types)
                 if isinstance(node, exp.Lag | exp.Lead):
@@ -189,7 +189,7 @@ def _check_remainder(node: exp.Mod, types: ExpressionTypes) -> None:
         raise no_common_type("%", [name for each in operands if (name := types.name(each))])
 
 
-def _met(node: exp.Expr) -> Iterator[exp.Expr]:
+def _compared_nodes(node: exp.Expr) -> Iterator[exp.Expr]:
     """What a node compares or makes a list of, beside its alternatives."""
     if isinstance(node, COMPARISONS):
         yield from compared(node)

@@ -117,7 +117,7 @@ def _filter(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Type
     inner = expressions.typed(node.this, scope)
     filter_condition = expressions.condition(node.expression.this, scope)
     return Typed(
-        _spread(
+        _map_aggregates(
             inner.node,
             lambda call: exp.Filter(this=call, expression=exp.Where(this=filter_condition.copy())),
         ),
@@ -143,7 +143,7 @@ def _window(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Type
             over="OVER",
         )
 
-    return Typed(_spread(inner.node, over), inner.type)
+    return Typed(_map_aggregates(inner.node, over), inner.type)
 
 
 def ordered(expressions: Expressions, ordering: exp.Expr, scope: SparkScope) -> exp.Expr:
@@ -169,15 +169,17 @@ def _check_frame(frame: exp.Expr) -> None:
                 raise NotOnSparkError("a window over a RANGE of values")
 
 
-def _spread(node: exp.Expr, wrap: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+def _map_aggregates(node: exp.Expr, wrap: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     """An expression over aggregates, each of them wrapped: OVER and FILTER belong to calls."""
     if isinstance(node, exp.AggFunc | exp.RowNumber | exp.Filter):
         return wrap(node)
     for name, value in tuple(node.args.items()):
         if isinstance(value, exp.Expr):
-            node.set(name, _spread(value, wrap))
+            node.set(name, _map_aggregates(value, wrap))
         elif isinstance(value, list):
-            node.set(name, [_spread(v, wrap) if isinstance(v, exp.Expr) else v for v in value])
+            node.set(
+                name, [_map_aggregates(v, wrap) if isinstance(v, exp.Expr) else v for v in value]
+            )
     return node
 
 

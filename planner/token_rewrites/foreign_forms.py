@@ -57,8 +57,8 @@ def _with_whole_numbers(tokens: list[Token]) -> list[Token]:
     if not places:
         return tokens
     numbers = {i: token_like(tokens[i], _NUMBER, str(int(f"0{tokens[i].text}", 0))) for i in places}
-    left_out = {i - 1 for i in places}
-    return [numbers.get(i, token) for i, token in enumerate(tokens) if i not in left_out]
+    removed = {i - 1 for i in places}
+    return [numbers.get(i, token) for i, token in enumerate(tokens) if i not in removed]
 
 
 def _top(tokens: Sequence[Token], i: int) -> Token:

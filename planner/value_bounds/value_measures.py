@@ -251,9 +251,9 @@ class ComputedMeasures(Measures):
             low = self._copy(1)
         high = self._copy(min(self.count, 2))
         step = self._copy(3) if self.count > 2 else exp.Literal.number(1)
-        numbers = exp.paren(_tried(high, "double") - _tried(low, "double"))
+        numbers = exp.paren(_try_cast(high, "double") - _try_cast(low, "double"))
         moments = exp.paren(_epoch(high, "timestamp") - _epoch(low, "timestamp"))
-        counted = _ratio(numbers, _tried(step, "double"))
+        counted = _ratio(numbers, _try_cast(step, "double"))
         timed = _ratio(moments, _epoch(step, "interval"))
         return exp.Coalesce(this=counted, expressions=[timed, exp.Literal.number(0)])
 
@@ -283,12 +283,12 @@ def _plus(one: exp.Expr, other: exp.Expr) -> exp.Expr:
     return exp.Add(this=one, expression=other)
 
 
-def _tried(node: exp.Expr, type_name: str) -> exp.Expr:
+def _try_cast(node: exp.Expr, type_name: str) -> exp.Expr:
     return exp.TryCast(this=node.copy(), to=exp.DataType.build(type_name))
 
 
 def _epoch(node: exp.Expr, type_name: str) -> exp.Expr:
-    return engine_call("epoch", _tried(node, type_name))
+    return engine_call("epoch", _try_cast(node, type_name))
 
 
 def _ratio(whole: exp.Expr, part: exp.Expr) -> exp.Expr:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pykudu_sql.session import Session
     from pykudu_sql.storage.common.rows.row_result import RowError
 
-_ROWS_SHOWN = 20
+_MAX_REPR_ROWS = 20
 
 Parameters = Sequence[Any] | Mapping[str, Any] | None
 Column = tuple[str, SqlType, None, None, int | None, int | None, None]
@@ -209,7 +209,7 @@ class Cursor:
         place = rows.position
         rows.seek(0)
         try:
-            return html_table(rows.names, rows.types, rows.fetch(_ROWS_SHOWN), rows.length)
+            return html_table(rows.names, rows.types, rows.fetch(_MAX_REPR_ROWS), rows.length)
         finally:
             rows.seek(place)
 

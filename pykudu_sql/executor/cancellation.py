@@ -24,7 +24,8 @@ class Cancellation:
     """
 
     __slots__ = (
-        "_begun", "_interrupt_engine", "_lock", "_reason", "_requests", "_timer", "running",
+        "_interrupt_engine", "_lock", "_reason", "_requests", "_statement_count", "_timer",
+        "running",
     )  # fmt: skip
 
     def __init__(self, interrupt_engine: Callable[[], None]) -> None:
@@ -34,7 +35,7 @@ class Cancellation:
         """
         self._interrupt_engine = interrupt_engine
         self._lock = threading.Lock()
-        self._begun = 0
+        self._statement_count = 0
         self.running = 0
         self._requests = 0  # while nothing ran
         self._reason: str | None = None
@@ -52,7 +53,7 @@ class Cancellation:
         if timeout and timeout / 1000 <= elapsed:
             raise QueryCancelledError(_too_long(timeout))
         with self._lock:
-            self.running = self._begun = self._begun + 1
+            self.running = self._statement_count = self._statement_count + 1
             self._reason = None
             if timeout:
                 arguments = (self.running, _too_long(timeout))
@@ -91,7 +92,7 @@ class Cancellation:
     @property
     def number(self) -> int:
         """Of the statement that runs, or of the last one that did."""
-        return self._begun
+        return self._statement_count
 
     def check_for(self, number: int) -> None:
         """The same for work that is done for one statement, also while another one runs.
@@ -99,7 +100,7 @@ class Cancellation:
         Raises QueryCancelledError: that statement was cancelled, or took too long.
         """
         reason = self._reason  # before the number: one of a later statement is not this one's
-        if reason is not None and self._begun == number:
+        if reason is not None and self._statement_count == number:
             raise QueryCancelledError(reason)
 
     def reading(self) -> Callable[[], None]:

@@ -268,7 +268,7 @@ class TransactionScope:
         current = self._current
         saved = current.savepoint()
         try:
-            return self._done(action, current)
+            return self._run_action(action, current)
         except BaseException:
             current.rollback_to(saved)
             raise
@@ -298,7 +298,7 @@ class TransactionScope:
             while True:
                 transaction = begin()
                 try:
-                    changed = self._done(action, transaction)
+                    changed = self._run_action(action, transaction)
                 except BaseException:
                     transaction.rollback()
                     raise
@@ -315,7 +315,7 @@ class TransactionScope:
                         stack.enter_context(self._retry_queue.retrying(seconds, self._checkpoint))
                     attempts += 1
 
-    def _done(self, action: "Callable[[Transaction], T]", transaction: "Transaction") -> T:
+    def _run_action(self, action: "Callable[[Transaction], T]", transaction: "Transaction") -> T:
         result = action(transaction)
         self._checkpoint()
         return result

@@ -98,10 +98,12 @@ def transfer_all(
     transfers: Sequence[Transfer], transport: Transport, settings: RunOptions
 ) -> Iterator[StepFile]:
     """Bring files, and tell how far that is."""
-    total, done = sum(one.file.size for one in transfers), 0
+    total, copied_bytes = sum(one.file.size for one in transfers), 0
     for number, file in enumerate(transport(transfers), 1):
-        done += file.size
-        settings.progress(f"{number:,} of {len(transfers):,} files, {done:,} of {total:,} bytes")
+        copied_bytes += file.size
+        settings.progress(
+            f"{number:,} of {len(transfers):,} files, {copied_bytes:,} of {total:,} bytes"
+        )
         yield file
 
 

@@ -52,10 +52,10 @@ class Transfer:
         try:
             may_link = self.file.path.startswith("tablets/")
             checksum = _bring(self.source, unfinished, self.file.size, may_link)
-            done = StepFile(self.file.path, self.file.size, checksum)
+            step_file = StepFile(self.file.path, self.file.size, checksum)
             if not is_new and checksum != self.file.checksum:
                 raise damaged(self.source)
-            os.replace(unfinished, f"{self.target}/{done.pooled}" if is_new else self.target)
+            os.replace(unfinished, f"{self.target}/{step_file.pooled}" if is_new else self.target)
         except FileNotFoundError as error:
             raise damaged(self.source) from error
         except OSError as error:
@@ -63,7 +63,7 @@ class Transfer:
         finally:
             with suppress(OSError):
                 os.unlink(unfinished)
-        return done
+        return step_file
 
 
 # Brings files, in any order; told what was done of the bytes.

@@ -9,7 +9,7 @@ from pathlib import Path
 Progress = Callable[[str], None]
 
 
-def silent(done: str) -> None:
+def silent(text: str) -> None:
     """The `Progress` of whoever does not look."""
 
 

@@ -134,7 +134,7 @@ class StreamResult:
             )
         # Of several threads one has the rows: to the others they would look like none.
         if not self._export.acquire(blocking=False):
-            raise _handed_over()
+            raise _streamed_error()
         try:
             return self._rest()
         except BaseException:
@@ -143,7 +143,7 @@ class StreamResult:
 
     def _check_not_exported(self) -> None:
         if self._export.locked():
-            raise _handed_over()
+            raise _streamed_error()
 
     def _rest(self) -> pa.Table:
         """What has not been fetched."""
@@ -153,9 +153,9 @@ class StreamResult:
 
     def _batches(self, most: int, fetching: Fetching) -> Iterator[pa.RecordBatch]:
         """What has not been fetched, in batches of at most so many rows."""
-        begun, fetched = self._batch, self._fetched
+        batch_in_use, fetched = self._batch, self._fetched
         self._batch, self._rows, self._fetched = None, [], 0
-        batch = self._take(fetching()) if begun is None else begun.slice(fetched)
+        batch = self._take(fetching()) if batch_in_use is None else batch_in_use.slice(fetched)
         while batch is not None:
             named = pa.RecordBatch.from_arrays(batch.columns, schema=self.schema)
             for start in range(0, named.num_rows, most):
@@ -200,7 +200,7 @@ class StreamResult:
         self._close()
 
 
-def _handed_over() -> InterfaceError:
+def _streamed_error() -> InterfaceError:
     return InterfaceError(
         "the rows of this streamed result were handed over as an Arrow stream",
         hint=f"execute the query again; {_HOLD_IT}",

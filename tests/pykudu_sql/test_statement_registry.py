@@ -10,7 +10,7 @@ from pykudu_sql.executor.statements import RUNNERS
 from pykudu_sql.planner.commands.listing_commands import LISTINGS
 from pykudu_sql.planner.plan.plan import Plan
 from pykudu_sql.planner.statements import statements
-from pykudu_sql.statements import offered_listings, offered_statements
+from pykudu_sql.statements import list_show_statements, list_statements
 
 # SHOW COLUMNS is a DESCRIBE, SHOW COLUMN STATS a query.
 ELSEWHERE = {"COLUMNS", "COLUMN STATS"}
@@ -37,11 +37,11 @@ def test_what_is_offered_begins_with_the_words_of_its_entry() -> None:
         for text in entry.offered:
             first = text.split()
             assert first[0] == entry.words[0]
-    assert {"SELECT", "SHOW CREATE TABLE", "DROP DATABASE"} <= set(offered_statements())
-    assert {"TABLES", "COLUMN STATS", "ROW ERRORS"} <= set(offered_listings())
+    assert {"SELECT", "SHOW CREATE TABLE", "DROP DATABASE"} <= set(list_statements())
+    assert {"TABLES", "COLUMN STATS", "ROW ERRORS"} <= set(list_show_statements())
 
 
-@pytest.mark.parametrize("text", offered_statements())
+@pytest.mark.parametrize("text", list_statements())
 def test_what_is_offered_is_read_by_its_own_entry(text: str) -> None:
     """Incomplete as it is, it is no unknown statement."""
     with pykudu_sql.connect(":memory:") as connection:

@@ -4,7 +4,7 @@ import pytest
 
 from pykudu_sql.shell.cli import main
 from pykudu_sql.shell.manual import find_section
-from pykudu_sql.statements import offered_statements
+from pykudu_sql.statements import list_statements
 
 FOUND = {
     "select": "Queries", "insert": "INSERT", "Create  Table": "CREATE TABLE",
@@ -21,7 +21,7 @@ def test_a_statement_leads_to_its_section(statement: str) -> None:
     assert section is not None and section.heading == FOUND[statement]
 
 
-@pytest.mark.parametrize("statement", offered_statements())
+@pytest.mark.parametrize("statement", list_statements())
 def test_every_statement_that_is_offered_has_a_page(statement: str) -> None:
     assert find_section(statement) is not None
 

@@ -98,7 +98,7 @@ def _lookup(
     return None if key is None else asdict(state.store.trace_key(plan.table, key))
 
 
-def _answered(plan: Plan) -> Query | None:
+def _selected_query(plan: Plan) -> Query | None:
     """The query of a statement that the selected engine answers; others belong to the embedded."""
     match plan:
         case Query():
@@ -106,7 +106,7 @@ def _answered(plan: Plan) -> Query | None:
         case InsertQuery() | CreateTable() | CopyTo():
             return plan.query
         case InsertReturning() | ConflictInsert():
-            return _answered(plan.rows)
+            return _selected_query(plan.rows)
         case _:
             return None
 
@@ -115,7 +115,7 @@ def _engine_choice(
     state: SessionState, plan: Plan, parameters: ParameterValues
 ) -> EngineChoice | None:
     """The engine for a statement; None in a session that uses the embedded one alone."""
-    query = _answered(plan)
+    query = _selected_query(plan)
     if query is None or state.settings.engine == EMBEDDED:
         return None
     from pykudu_sql.executor.reading.spark_queries import choose_engine
@@ -124,7 +124,7 @@ def _engine_choice(
 
 
 def _engine_facts(plan: Plan, engine: EngineChoice | None) -> EngineFacts | None:
-    query = _answered(plan)
+    query = _selected_query(plan)
     if engine is None or query is None:
         return None
     if isinstance(engine, Embedded):

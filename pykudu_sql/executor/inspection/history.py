@@ -3,7 +3,7 @@
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.plan import CreateSnapshot, DropSnapshot, SetDatabase, UndropTable
 from pykudu_sql.results.result import Header, Outcome, Row, header_of
-from pykudu_sql.settings import remembered_value
+from pykudu_sql.settings import stored_setting_value
 from pykudu_sql.storage.commit.history import FOR_EVER
 from pykudu_sql.storage.common.types.cells import from_cell
 from pykudu_sql.storage.common.types.hybrid_time import HYBRID_TIME, last_before, to_micros
@@ -44,7 +44,7 @@ def undrop_table(state: SessionState, plan: UndropTable) -> Outcome:
 
 def set_database(state: SessionState, plan: SetDatabase) -> Outcome:
     """SET DATABASE: a setting that the database itself remembers."""
-    age = remembered_value(plan.name, plan.value)
+    age = stored_setting_value(plan.name, plan.value)
     state.store.definitions.set_history_max_age(None if age is None else int(age))
     return Outcome(message=f"Setting {plan.name} of the database has been changed.")
 

@@ -33,7 +33,9 @@ class Coding:
     def field(self) -> pa.Field:
         """In the schema of a stream."""
         one = len(self.words) == 1
-        return pa.field(self.name, code_type(len(self.words[0]) if one else _spread(self.words)))
+        return pa.field(
+            self.name, code_type(len(self.words[0]) if one else _combinations(self.words))
+        )
 
     def codes(self, texts: Sequence[pa.Array]) -> pa.Array:
         """The codes of rows, of whose columns the texts are."""
@@ -56,10 +58,10 @@ def combinations(words: Sequence[pa.Array]) -> list[list[str | None]]:
 
 def are_few_together(words: Sequence[pa.Array]) -> bool:
     """Whether joint codes are so small that an engine needs no hash table for them."""
-    return _spread(words) <= _MOST_COMBINATIONS
+    return _combinations(words) <= _MOST_COMBINATIONS
 
 
-def _spread(words: Sequence[pa.Array]) -> int:
+def _combinations(words: Sequence[pa.Array]) -> int:
     return prod(len(each) + 1 for each in words)
 
 
@@ -86,10 +88,12 @@ class CodedStream:
         positions = [[read.index(c) for c in source] for source in sources]
         schema = pa.schema([self.schema.field(c) for c in columns])
         for block in self._scan.blocks(read):
-            gathered = [[block.columns[position] for position in each] for each in positions]
+            columns_of_group = [
+                [block.columns[position] for position in each] for each in positions
+            ]
             arrays = [
                 each[0] if coding is None else coding.codes(each)
-                for each, coding in zip(gathered, codings, strict=True)
+                for each, coding in zip(columns_of_group, codings, strict=True)
             ]
             yield from batches_of(schema, arrays, block.length)
 

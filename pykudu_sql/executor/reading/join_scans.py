@@ -44,7 +44,7 @@ from pykudu_sql.storage.transaction.transaction import Transaction
 MAX_VALUES = 4096
 LEAST_LOOKED_UP = 50_000
 _SAMPLE_ROWS = 2 * MAX_VALUES + 1
-_KEPT_SHARE = 8
+_SELECTIVE_SHARE = 8
 _LOOKUP_SHARE = 64
 _LEAST_ROWS = 1024
 _FILTER_SHARE = 10
@@ -236,7 +236,7 @@ def _add(predicate: InList | Among, target: _Pending) -> None:
     own = target.predicate
     target.predicate = predicate if own is None else conjunction((own, predicate))
     count = len(predicate.values) if isinstance(predicate, InList) else len(predicate.members)
-    target.rows = min(target.rows, max(count, target.rows // _KEPT_SHARE))
+    target.rows = min(target.rows, max(count, target.rows // _SELECTIVE_SHARE))
 
 
 def _in_list(
@@ -248,7 +248,7 @@ def _in_list(
     """
     if target.rows < _LEAST_ROWS:
         return None
-    selective = len(column) * _KEPT_SHARE <= all_rows
+    selective = len(column) * _SELECTIVE_SHARE <= all_rows
     schema = target.scan.table.schema
     leads = schema.key_ids[0] == target_id
     if not selective and not (leads and len(column) * _LOOKUP_SHARE <= target.rows):
@@ -258,7 +258,7 @@ def _in_list(
     if len(words) > _SAMPLE_ROWS and len(pc.unique(words.slice(0, _SAMPLE_ROWS))) > MAX_VALUES:
         return None
     distinct = pc.unique(words).drop_null()
-    if len(distinct) > MAX_VALUES or len(distinct) * _KEPT_SHARE > target.rows:
+    if len(distinct) > MAX_VALUES or len(distinct) * _SELECTIVE_SHARE > target.rows:
         return None
     return InList(target_id, _cells(schema.by_id[target_id], distinct))
 

@@ -51,16 +51,24 @@ def parameter_values(query: Query, parameters: ParameterValues) -> list[Any]:
     """
     values: list[Any] = []
     numeric = _beside_exact_numbers(query)
-    for key, met in zip_longest(query.parameters, query.met):
+    for key, compared_type in zip_longest(query.parameters, query.compared_types):
         parameter = parameter_value(parameters, key)
-        if isinstance(met, DataType) and isinstance(parameter, str) and key in numeric:
+        if isinstance(compared_type, DataType) and isinstance(parameter, str) and key in numeric:
             written = exact_number_text(parameter)
             parameter = parameter if written is None else written
-        value = _compared(parameter, met) if isinstance(met, DataType) else _scalar(parameter)
+        value = (
+            _compared(parameter, compared_type)
+            if isinstance(compared_type, DataType)
+            else _scalar(parameter)
+        )
         is_text = isinstance(value, str) and key in query.timestamp_parameters
         values.append(in_utc(value) if is_text else value)
-    for united in {each for each in query.met if isinstance(each, United)}:
-        positions = [place for place, met in enumerate(query.met) if met == united]
+    for united in {each for each in query.compared_types if isinstance(each, United)}:
+        positions = [
+            place
+            for place, compared_type in enumerate(query.compared_types)
+            if compared_type == united
+        ]
         together = unitable(
             [values[place] for place in positions], Digits(united.whole, united.scale)
         )
@@ -156,9 +164,9 @@ def _check_text(value: str, beside: Parameter, engine: QueryEngine[Relation]) ->
         ) from None
 
 
-def _compared(value: Any, met: DataType) -> Any:
+def _compared(value: Any, compared_type: DataType) -> Any:
     """A value for the engine to compare with a number; an integer beyond its own is a double."""
-    compared = comparable(value, met)
+    compared = comparable(value, compared_type)
     if isinstance(compared, int) and not -_HUGE <= compared < _HUGE:
         return float(compared) if abs(compared) < _BEYOND_DOUBLES else inf if compared > 0 else -inf
     return _scalar(compared)

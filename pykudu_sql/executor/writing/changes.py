@@ -30,7 +30,7 @@ from pykudu_sql.planner.plan.change_plans import (
     ConflictInsert,
     InsertReturning,
     Returning,
-    carried_name,
+    source_column_name,
     written_name,
 )
 from pykudu_sql.planner.plan.value import ParameterValues
@@ -106,8 +106,8 @@ def change_many(
     finished = state.transactions.write(action)
     results = joined([changed.results for changed in finished])
     state.row_errors = results.errors
-    left_out = f", {results.failed} row(s) failed" if results.failed else ""
-    message = f"{_VERBS[_statement(plan)]} {results.applied} row(s){left_out}"
+    failures = f", {results.failed} row(s) failed" if results.failed else ""
+    message = f"{_VERBS[_statement(plan)]} {results.applied} row(s){failures}"
     returning_result = finished[-1].returning_result if finished else None
     result = (
         None
@@ -199,7 +199,7 @@ def _apply(
             joined([transaction.write(table, s.operations) for s in shares]), returning_result
         )
     results = [transaction.write(table, share.operations, mode) for share in shares]
-    return _Changed(joined(results), show(list(map(_without_refused, shares, results))))
+    return _Changed(joined(results), show(list(map(_applied_part, shares, results))))
 
 
 def _applied_positions(length: int, results: RowResults) -> Positions:
@@ -212,7 +212,7 @@ def _subset(operations: RowOperations, indices: Positions) -> RowOperations:
     return RowOperations(operations.kind, columns, len(indices))
 
 
-def _without_refused(share: _Share, results: RowResults) -> _Share:
+def _applied_part(share: _Share, results: RowResults) -> _Share:
     finished = _applied_positions(len(share.indices), results)
     return _Share(share.branch, share.indices[finished], _subset(share.operations, finished))
 
@@ -308,8 +308,8 @@ def _image(
         )
         old = None if share.branch.kind is RowOpKind.INSERT else before
         part = _written(plan.table, returning, share.branch.kind, share.operations, old)
-        for index, position in enumerate(returning.carried):
-            part = part.append_column(carried_name(index), image.column(position))
+        for index, position in enumerate(returning.source_columns):
+            part = part.append_column(source_column_name(index), image.column(position))
         parts.append(part)
     if not parts:
         return _nothing_written(plan, rows)
@@ -325,8 +325,8 @@ def _nothing_written(plan: ChangeQuery, rows: pa.Table) -> pa.Table:
     empty = _written(
         plan.table, returning, RowOpKind.DELETE, RowOperations(RowOpKind.DELETE, columns, 0), None
     )
-    for index, position in enumerate(returning.carried):
-        empty = empty.append_column(carried_name(index), none.column(position))
+    for index, position in enumerate(returning.source_columns):
+        empty = empty.append_column(source_column_name(index), none.column(position))
     return empty
 
 

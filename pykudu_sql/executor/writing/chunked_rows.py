@@ -136,17 +136,17 @@ def query_rows(
 
     Raises Error: see `answer`.
     """
-    return _answered(state, query, parameters, transaction, CHUNK_BYTES)
+    return _streamed_query(state, query, parameters, transaction, CHUNK_BYTES)
 
 
 def exported_rows(
     state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
 ) -> ChunkedRows:
     """The same in chunks of fewer rows, to be written to a file."""
-    return _answered(state, query, parameters, transaction, EXPORT_BYTES)
+    return _streamed_query(state, query, parameters, transaction, EXPORT_BYTES)
 
 
-def _answered(
+def _streamed_query(
     state: SessionState,
     query: Query,
     parameters: ParameterValues,

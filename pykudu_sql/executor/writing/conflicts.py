@@ -24,7 +24,7 @@ from pykudu_sql.storage.common.types.arrays import array_to_cells, constant_arra
 from pykudu_sql.storage.errors import IntegrityError
 from pykudu_sql.storage.transaction.transaction import Transaction
 
-_FEW = 1000
+_MAX_SEPARATE = 1000
 _ROW = "row"
 Columns = Mapping[int, pa.Array]
 
@@ -98,7 +98,7 @@ def _key_predicates(table: TableInfo, proposed: Columns) -> Iterator[PredicateTe
         values = pc.drop_null(pc.unique(proposed[column.id]))
         if not len(values):
             yield NEVER
-        elif len(values) <= _FEW:
+        elif len(values) <= _MAX_SEPARATE:
             yield InList(column.id, tuple(array_to_cells(values, column.type)))
         else:
             bounds = pc.min_max(values)

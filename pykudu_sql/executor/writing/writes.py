@@ -131,8 +131,8 @@ def _action(
 def written(state: SessionState, kind: RowOpKind, results: RowResults) -> Outcome:
     """The outcome of a writing statement, its row errors kept for SHOW ROW ERRORS."""
     state.row_errors = results.errors
-    left_out = f", {results.failed} row(s) failed" if results.failed else ""
-    message = f"{_VERBS[kind]} {results.applied} row(s){left_out}"
+    failures = f", {results.failed} row(s) failed" if results.failed else ""
+    message = f"{_VERBS[kind]} {results.applied} row(s){failures}"
     return Outcome(None, results.applied, message, results.errors)
 
 

@@ -11,7 +11,7 @@ from pykudu_sql.spark.failures import database_errors
 from pykudu_sql.storage.errors import OperationalError, ProgrammingError
 
 _CONDITION = re.compile(r"^\[[\w.]+\] ")
-_THROWN = re.compile(r"^(?:: |Caused by: )[\w.$]+(?:Exception|Error): (.+)$", re.M)
+_EXCEPTION = re.compile(r"^(?:: |Caused by: )[\w.$]+(?:Exception|Error): (.+)$", re.M)
 
 
 @contextmanager
@@ -32,7 +32,7 @@ def plain_spark_errors() -> Iterator[None]:
 
 def _first_sentence(text: str) -> str:
     """Spark's message and its reason, without the names of conditions and without traces."""
-    messages = _THROWN.findall(text)
+    messages = _EXCEPTION.findall(text)
     if not messages:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         return _CONDITION.sub("", lines[0]) if lines else "no reason was given"

@@ -25,14 +25,14 @@ class _LeaseRegistry:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._leases: list[Lease] = []
-        self._ended = threading.Event()
+        self._stop = threading.Event()
         atexit.register(self.release_all)
         os.register_at_fork(after_in_child=self._forget_all)
 
     def _forget_all(self) -> None:
         self._lock = threading.Lock()
         self._leases = []
-        self._ended = threading.Event()
+        self._stop = threading.Event()
 
     def hold(self, lease: Lease) -> None:
         """See `retain_lease`."""
@@ -42,7 +42,7 @@ class _LeaseRegistry:
                 threading.Thread(target=self._watch, daemon=True).start()
 
     def _watch(self) -> None:
-        while not self._ended.wait(_TICK):
+        while not self._stop.wait(_TICK):
             with self._lock:
                 self._leases = [lease for lease in self._leases if not _released_if_idle(lease)]
                 if not self._leases:
@@ -50,7 +50,7 @@ class _LeaseRegistry:
 
     def release_all(self) -> None:
         """Give everything back."""
-        self._ended.set()
+        self._stop.set()
         with self._lock:
             for lease in self._leases:
                 _release(lease)

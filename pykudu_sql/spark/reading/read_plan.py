@@ -28,7 +28,7 @@ from pykudu_sql.storage.remote.scan_planner import ScanPlan, plan_tokens
 from pykudu_sql.storage.scan.scan_token import RowSetShare, ScanToken
 
 LEAST_SHARE: Final = 1 << 20
-SHOWN_FILES: Final = 3
+MAX_LISTED_FILES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,9 @@ class ReadPlan:
             for token in self.scan.tokens
             if isinstance(token.share, RowSetShare)
         }
-        file_list = ", ".join([*list(files)[:SHOWN_FILES], *["..."][: len(files) > SHOWN_FILES]])
+        file_list = ", ".join(
+            [*list(files)[:MAX_LISTED_FILES], *["..."][: len(files) > MAX_LISTED_FILES]]
+        )
         where = "" if self.where is None else f" where {self.where:.200}"
         moment = format_timestamp(last_before(self.bound))
         named = f" [{file_list}]" if files else ""

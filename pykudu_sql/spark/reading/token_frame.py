@@ -66,8 +66,10 @@ def token_frame(
     numbered = [name in decimals for name in aliases]
     full = [column.may_show_null and column.id not in plan.scan.with_null for column in columns]
     differs = any(numbered) or any(full)
-    sent = _as_sent(aliases if differs else schema.names, schema, numbered, full)
-    frame = _rows(spark, location, plan, sent, _as_longs(arrow_schema(sent, columns), numbered))
+    wire_schema = _wire_schema(aliases if differs else schema.names, schema, numbered, full)
+    frame = _rows(
+        spark, location, plan, wire_schema, _as_longs(arrow_schema(wire_schema, columns), numbered)
+    )
     if any(full):
         frame = frame.selectExpr(*map(_nullable_column, aliases, full))
     if decimals:
@@ -79,14 +81,14 @@ def _rows(
     spark: SparkSession,
     location: TableLocation,
     plan: ReadPlan,
-    sent: t.StructType,
+    wire_schema: t.StructType,
     expected: pa.Schema,
 ) -> DataFrame:
     """The rows as tasks give them.
 
     Args:
         spark, location, plan: see `token_frame`.
-        sent: their schema.
+        wire_schema: their schema.
         expected: the same in Arrow.
     """
     shares = tuple(tuple(token.to_json() for token in share) for share in plan.shares)
@@ -94,10 +96,10 @@ def _rows(
     bits, name = min(longs.bit_length(), _MOST_BITS), plan.describe(location)
     if sum(len(token) for share in shares for token in share) > _MOST_WITH_FUNCTION:
         return _mapped(
-            _token_rows(spark, shares), _reader(location, plan, expected, tuple), sent, name
+            _token_rows(spark, shares), _reader(location, plan, expected, tuple), wire_schema, name
         )
     reader = _reader(location, plan, expected, lambda number: shares[number >> bits])
-    return _mapped(_spread(spark, len(shares), bits), reader, sent, name)
+    return _mapped(_share_numbers(spark, len(shares), bits), reader, wire_schema, name)
 
 
 def _reader(
@@ -127,7 +129,7 @@ def _token_rows(spark: SparkSession, shares: Sequence[Sequence[str]]) -> DataFra
     return spark.createDataFrame(rows, "tokens array<string>", verifySchema=False)
 
 
-def _spread(spark: SparkSession, shares: int, bits: int) -> DataFrame:
+def _share_numbers(spark: SparkSession, shares: int, bits: int) -> DataFrame:
     """For each share one row in a partition of its own: its number, shifted left by some bits.
 
     The rows are taken from a range that takes as many bytes as the scan is to read, twice at most,
@@ -138,7 +140,7 @@ def _spread(spark: SparkSession, shares: int, bits: int) -> DataFrame:
     return numbers.where(f"id & {(1 << bits) - 1} = 0")
 
 
-def _as_sent(
+def _wire_schema(
     names: Sequence[str], schema: t.StructType, numbered: Sequence[bool], full: Sequence[bool]
 ) -> t.StructType:
     """The schema of what tasks give.

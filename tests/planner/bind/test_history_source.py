@@ -60,7 +60,7 @@ def test_changes_are_those_behind_the_first_moment(
     function = item(call).this
     assert is_changes(function)
     source = changes_source(function, context)
-    assert (source.name, source.seen_at) == (name, high)
+    assert (source.name, source.lookup_bound) == (name, high)
     assert source.window == HistoryWindow(HistoryKind.CHANGES, low, high, high)
 
 

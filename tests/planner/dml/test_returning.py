@@ -25,7 +25,7 @@ def test_columns_of_the_target_are_read_as_written_and_others_carried(
     rows = returned("s, t.a + 1 AS Next, u.name, s", context)
     assert rows.query.names == ("s", "next", "name", "s")
     assert rows.column_ids == [3, 1]
-    assert [column.name for column in rows.carried] == ["name"]
+    assert [column.name for column in rows.source_columns] == ["name"]
     assert rows.query.sql == 'SELECT "c3", "c1" + 1, "s0", "c3" FROM "__written"'
 
 
@@ -39,7 +39,7 @@ def test_a_star_shows_the_target_first_and_leaves_out_what_it_excludes(
 
 def test_inserted_rows_were_not_there_before(context: PlanContext) -> None:
     alone = returned("id, a", context, "t").alone()
-    assert (alone.column_ids, alone.before, alone.carried) == ((0, 1), (), ())
+    assert (alone.column_ids, alone.before, alone.source_columns) == ((0, 1), (), ())
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from pykudu_sql.planner.dml.values import read_values
 from pykudu_sql.planner.parse.guards import guard_text
 from pykudu_sql.planner.parse.lexer import MAX_NUMBER_CHARACTERS, tokenize
-from pykudu_sql.planner.parse.long_list import LEAST_VALUES, cut_long_lists
+from pykudu_sql.planner.parse.long_list import LEAST_VALUES, extract_long_lists
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.storage.errors import StatementTooComplexError, SyntaxError
 
@@ -15,7 +15,7 @@ Reader = Callable[[str], object]
 READERS: list[Reader] = [
     lambda text: list(tokenize(text)),
     lambda text: guard_text(text, 0),
-    lambda text: cut_long_lists(text, 0, 10_000_000),
+    lambda text: extract_long_lists(text, 0, 10_000_000),
 ]
 _COMMAS = "," * LEAST_VALUES
 

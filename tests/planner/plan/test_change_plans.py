@@ -8,7 +8,7 @@ from pykudu_sql.planner.plan.change_plans import (
     ConflictInsert,
     InsertReturning,
     Repeated,
-    carried_name,
+    source_column_name,
     written_name,
 )
 from pykudu_sql.planner.plan.context import PlanContext
@@ -63,7 +63,7 @@ def test_a_part_of_the_moment_keeps_the_whole_from_being_kept(
 
 def test_columns_of_the_table_and_of_other_sources_do_not_share_names() -> None:
     mine = {written_name(number) for number in range(5)}
-    theirs = {carried_name(number) for number in range(5)}
+    theirs = {source_column_name(number) for number in range(5)}
     assert len(mine) == len(theirs) == 5
     assert not mine & theirs
 

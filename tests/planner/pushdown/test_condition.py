@@ -9,8 +9,8 @@ from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.pushdown.condition import (
     ConditionReader,
     conjuncts,
-    own_column,
     shared_conjuncts,
+    stored_column,
 )
 
 
@@ -102,5 +102,5 @@ def test_an_own_column_is_one_of_a_stored_table(
 ) -> None:
     name = "name" if source.startswith("sys") else "a"
     bound = bind(parse(f"select {name} from {source}"), context)
-    own = own_column(bound.tree.expressions[0], bound)
+    own = stored_column(bound.tree.expressions[0], bound)
     assert (None if own is None else own[0].alias) == owner

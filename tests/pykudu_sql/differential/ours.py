@@ -58,7 +58,9 @@ class Ours:
         the engine: what pruning, zone maps, indexes and push-down do is left to the engine.
         """
         session = self._connection._session
-        query = unaided(plan_rows(SourceText(sql), session._planner.context(session._seen_catalog)))
+        query = unaided(
+            plan_rows(SourceText(sql), session._planner.context(session._visible_catalog))
+        )
         result = select(session._state, query, tuple(values)).result
         assert result is not None
         return result.fetch(sys.maxsize)

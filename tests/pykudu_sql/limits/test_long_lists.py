@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import pykudu_sql
-from pykudu_sql.planner.parse.long_list import LEAST_VALUES, cut_long_lists
+from pykudu_sql.planner.parse.long_list import LEAST_VALUES, extract_long_lists
 from pykudu_sql.storage.errors import Error, StatementTooComplexError, SyntaxError
 
 ROWS = 3000
@@ -118,14 +118,14 @@ def test_places_in_errors_stay_true(cursor: pykudu_sql.Cursor) -> None:
 
 def test_what_is_quoted_is_no_list() -> None:
     quoted = f"select 'x in ({NUMBERS})', \"in ({NUMBERS})\" /* in ({NUMBERS}) */"
-    assert cut_long_lists(quoted, 0, 1 << 20) == (quoted, [])
+    assert extract_long_lists(quoted, 0, 1 << 20) == (quoted, [])
 
 
 def test_short_lists_and_other_values_stay() -> None:
     short = "select 1 where 1 in (" + ",".join("1" for _ in range(LEAST_VALUES)) + ")"
-    assert cut_long_lists(short, 0, 1 << 20)[1] == ()
+    assert extract_long_lists(short, 0, 1 << 20)[1] == ()
     mixed = f"select 1 where 1 in ({NUMBERS}, 'a')"
-    assert cut_long_lists(mixed, 0, 1 << 20)[1] == []
+    assert extract_long_lists(mixed, 0, 1 << 20)[1] == []
 
 
 def test_too_many_literals_beside_an_expression_are_refused(cursor: pykudu_sql.Cursor) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql import Connection, OperationalError, ProgrammingError
-from pykudu_sql.settings import remembered_value
+from pykudu_sql.settings import stored_setting_value
 from pykudu_sql.storage.errors import InvalidValueError
 
 
@@ -98,10 +98,10 @@ def test_what_is_out_of_reach_has_a_state_of_its_own(connection: Connection) -> 
     ],
 )  # fmt: skip
 def test_an_age_is_seconds_or_words(text: object, seconds: int) -> None:
-    assert remembered_value("history_max_age", text) == seconds
+    assert stored_setting_value("history_max_age", text) == seconds
 
 
 @pytest.mark.parametrize("text", ["", "x", "-2", "1.5", True, "1 year", "days", "1 s day"])
 def test_other_ages_are_refused(text: object) -> None:
     with pytest.raises(InvalidValueError, match="'history_max_age' cannot be"):
-        remembered_value("history_max_age", text)
+        stored_setting_value("history_max_age", text)
