@@ -7,15 +7,25 @@ SQL would cast them; times with a zone become UTC. Batches cross by `arrays` ins
 import datetime as dt
 import math
 import re
+import struct
 from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeGuard
 
+from pykudu_sql.storage.common.types.numpy_scalars import (
+    is_numpy_bool,
+    is_numpy_datetime,
+    is_numpy_float,
+    is_numpy_integer,
+    is_numpy_number,
+    is_numpy_scalar,
+)
 from pykudu_sql.storage.common.types.types import EPOCH, EPOCH_DAY, Cell, DataType, Kind
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
 
 _WIDE = Context(prec=80)
+_SINGLE = struct.Struct("<f")
 _NO_EXACT_NUMBERS = frozenset({"inf", "infinity", "nan"})
 
 
@@ -46,11 +56,9 @@ _READ_AS: Mapping[Kind, str] = MappingProxyType(
 
 
 def _bool_cell(value: object, column_type: DataType) -> bool:
-    import numpy as np
-
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, bool) or is_numpy_bool(value):
         return bool(value)
-    if isinstance(value, int | np.integer) and value in (0, 1):
+    if (isinstance(value, int) or is_numpy_integer(value)) and value in (0, 1):
         return bool(value)
     if isinstance(value, str) and value.strip().lower() in ("true", "false", "t", "f", "1", "0"):
         return value.strip().lower() in ("true", "t", "1")
@@ -60,11 +68,9 @@ def _bool_cell(value: object, column_type: DataType) -> bool:
 def _int_cell(value: object, column_type: DataType) -> int:
     if type(value) is int:
         return _in_range(value, column_type)
-    import numpy as np
-
-    if isinstance(value, int | np.integer):
+    if isinstance(value, int) or is_numpy_integer(value):
         return _in_range(int(value), column_type)
-    if isinstance(value, float | np.floating | Decimal):
+    if isinstance(value, float | Decimal) or is_numpy_float(value):
         if value != int(value):  # a fraction would be lost
             raise ValueError(value)
         return _in_range(int(value), column_type)
@@ -76,11 +82,8 @@ def _int_cell(value: object, column_type: DataType) -> int:
 def _float_cell(value: object, column_type: DataType) -> float:
     if type(value) is float and column_type.kind is Kind.DOUBLE:
         return value
-    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
-        import numpy as np
-
-        if not isinstance(value, np.number):
-            raise TypeError(value)
+    if isinstance(value, bool) or not _is_number_or_text(value):
+        raise TypeError(value)
     number = float(value)
     if math.isinf(number) and isinstance(value, Decimal) and value.is_finite():
         raise ValueOutOfRangeError(f"value {value} is out of range for {column_type}")
@@ -89,19 +92,19 @@ def _float_cell(value: object, column_type: DataType) -> float:
 
 def _single(number: float, column_type: DataType) -> float:
     """The nearest number of 32 bits."""
-    import numpy as np
+    try:
+        nearest: float = _SINGLE.unpack(_SINGLE.pack(number))[0]
+    except OverflowError:
+        raise ValueOutOfRangeError(f"value {number} is out of range for {column_type}") from None
+    return nearest
 
-    with np.errstate(over="ignore"):
-        rounded = float(np.float32(number))
-    if math.isinf(rounded) and not math.isinf(number):
-        raise ValueOutOfRangeError(f"value {number} is out of range for {column_type}")
-    return rounded
+
+def _is_number_or_text(value: object) -> "TypeGuard[int | float | str | Decimal]":
+    return isinstance(value, int | float | str | Decimal) or is_numpy_number(value)
 
 
 def _decimal_cell(value: object, column_type: DataType) -> int:
-    import numpy as np
-
-    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal | np.number):
+    if isinstance(value, bool) or not _is_number_or_text(value):
         raise TypeError(value)
     number = value if isinstance(value, Decimal) else Decimal(str(value))
     if not number.is_finite():
@@ -114,14 +117,12 @@ def _decimal_cell(value: object, column_type: DataType) -> int:
 
 
 def _date_cell(value: object, column_type: DataType) -> int:
-    import numpy as np
-
     _refuse_not_a_time(value)
     if isinstance(value, str):
         text = value.strip()
         value = dt.date.fromisoformat(text) if len(text) == 10 else dt.datetime.fromisoformat(text)
-    if isinstance(value, np.datetime64):
-        return _in_range(int(value.astype("datetime64[D]").astype(np.int64)), column_type)
+    if is_numpy_datetime(value):
+        return _in_range(int(value.astype("datetime64[D]").astype("int64")), column_type)
     if isinstance(value, dt.datetime):
         value = _in_utc(value).date()
     if isinstance(value, dt.date):
@@ -141,13 +142,11 @@ def _in_utc(value: dt.datetime) -> dt.datetime:
 
 
 def _timestamp_cell(value: object, column_type: DataType) -> int:
-    import numpy as np
-
     _refuse_not_a_time(value)
     if isinstance(value, str):
         value = dt.datetime.fromisoformat(value.strip())
-    if isinstance(value, np.datetime64):
-        return int(value.astype("datetime64[us]").astype(np.int64))
+    if is_numpy_datetime(value):
+        return int(value.astype("datetime64[us]").astype("int64"))
     if isinstance(value, dt.datetime):
         return (_in_utc(value) - EPOCH) // dt.timedelta(microseconds=1)
     if isinstance(value, dt.date):
@@ -163,13 +162,11 @@ def _text_cell(value: object, column_type: DataType) -> str:
 
 
 def _text_of(value: object) -> str:
-    import numpy as np
-
     if isinstance(value, bytes):
         value = value.decode("utf-8")
     if isinstance(value, bool):
         value = "true" if value else "false"
-    elif isinstance(value, int | float | Decimal | dt.date | dt.datetime | np.number):
+    elif isinstance(value, int | float | Decimal | dt.date) or is_numpy_number(value):
         if isinstance(value, dt.date):
             _refuse_not_a_time(value)
         value = str(value)
@@ -270,18 +267,17 @@ def _is_beyond_calendar(value: object) -> bool:
 
 def _is_no_exact_number(value: object) -> bool:
     """Whether a value is infinity or NaN, or the text of it."""
-    import numpy as np
-
-    is_number = isinstance(value, str | float | np.floating | Decimal)
+    is_number = isinstance(value, str | float | Decimal) or is_numpy_float(value)
     return is_number and str(value).strip().lower().lstrip("+-") in _NO_EXACT_NUMBERS
 
 
 def quote_value(value: object) -> str:
     """A value as a message quotes it; one of a type without literals with its type."""
-    import numpy as np
     import pyarrow as pa
 
-    if isinstance(value, Decimal | dt.date | dt.time | dt.timedelta | np.generic | list | dict):
+    if is_numpy_scalar(value) or isinstance(
+        value, Decimal | dt.date | dt.time | dt.timedelta | list | dict
+    ):
         return f"{value!s:.80}"
     if isinstance(value, bool | int | float | str | bytes | bytearray):
         return f"{value!r:.80}"

@@ -1,0 +1,45 @@
+"""numpy's scalars among Python values, recognized without loading numpy.
+
+A value can be a scalar of numpy only in a process that has loaded numpy; before, none is.
+"""
+
+import sys
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def is_numpy_bool(value: object) -> "TypeGuard[np.bool_]":
+    """Whether a value is a truth value of numpy."""
+    return _is_of_class(value, "bool_")
+
+
+def is_numpy_integer(value: object) -> "TypeGuard[np.integer[Any]]":
+    """Whether a value is an integer of numpy, of any size."""
+    return _is_of_class(value, "integer")
+
+
+def is_numpy_float(value: object) -> "TypeGuard[np.floating[Any]]":
+    """Whether a value is a floating-point number of numpy, of any size."""
+    return _is_of_class(value, "floating")
+
+
+def is_numpy_number(value: object) -> "TypeGuard[np.number[Any]]":
+    """Whether a value is a number of numpy; its truth values are none."""
+    return _is_of_class(value, "number")
+
+
+def is_numpy_datetime(value: object) -> "TypeGuard[np.datetime64]":
+    """Whether a value is a date or time of numpy."""
+    return _is_of_class(value, "datetime64")
+
+
+def is_numpy_scalar(value: object) -> "TypeGuard[np.generic]":
+    """Whether a value is a scalar of numpy."""
+    return _is_of_class(value, "generic")
+
+
+def _is_of_class(value: object, name: str) -> bool:
+    # Another thread may be loading numpy, which has not all of its classes then.
+    return isinstance(value, getattr(sys.modules.get("numpy"), name, ()))
