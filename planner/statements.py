@@ -17,7 +17,12 @@ from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.query.constant_row import constant_row
-from pykudu_sql.storage.errors import Error, SyntaxError, UnknownStatementError
+from pykudu_sql.storage.errors import (
+    Error,
+    NotSupportedError,
+    SyntaxError,
+    UnknownStatementError,
+)
 
 if TYPE_CHECKING:
     from pykudu_sql.planner.plan.plan import Plan
@@ -146,6 +151,18 @@ def _insert(tokens: TokenStream, context: PlanContext) -> "Plan":
 
 
 def _update(tokens: TokenStream, context: PlanContext) -> "Plan":
+    if tokens.ahead(1).word == "OR":
+        raise NotSupportedError(
+            f"UPDATE OR {tokens.ahead(2).word} is not supported",
+            hint="leave it out: an UPDATE that fails changes nothing, and none changes a key",
+            span=tokens.ahead(1).span,
+        )
+    if tokens.ahead(1).word == "TOP":
+        raise NotSupportedError(
+            "UPDATE TOP is not supported",
+            hint="write WHERE key IN (SELECT key FROM t ORDER BY .. LIMIT n)",
+            span=tokens.ahead(1).span,
+        )
     return _change_planners()["UPDATE"](tokens.rest, context)
 
 

@@ -8,6 +8,7 @@ from pykudu_sql.planner.bind.relations import UNNAMED_SUBQUERY, DerivedTable, Re
 from pykudu_sql.planner.functions.output_names import is_ambiguous
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.suggestion import near
+from pykudu_sql.planner.vocabulary.foreign_functions import FOREIGN_VALUES
 from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
 from pykudu_sql.storage.errors import (
     ProgrammingError,
@@ -35,6 +36,8 @@ def unresolved(column: exp.Column, scope: Scope) -> UndefinedColumnError:
         n for f in scope.chain() for relation in f.visible() for n in relation.column_names()
     ]
     error = undefined_column(column.name.lower(), candidates, node_span(column))
+    if not column.table:
+        error.hint = FOREIGN_VALUES.get(column.name.lower(), error.hint)
     if column.this.args.get("quoted") and "did you mean" not in (error.hint or ""):
         error.hint = "strings are written with single quotes; double quotes name columns"
     return error

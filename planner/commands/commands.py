@@ -4,6 +4,7 @@ Modules that need sqlglot are imported where they are called.
 """
 
 from pykudu_sql.planner.bind.named_table import existing_table, named_table
+from pykudu_sql.planner.commands.foreign_settings import foreign_setting
 from pykudu_sql.planner.commands.listing_commands import LISTINGS, describe, show
 from pykudu_sql.planner.commands.statement import StatementEntry
 from pykudu_sql.planner.commands.statistics_commands import (
@@ -66,13 +67,16 @@ OptionValue = bool | int | float | str | None
 def set_option(tokens: TokenStream, context: PlanContext) -> Plan:
     """`SET [DATABASE] name = value`; DEFAULT as the value resets it, and so does `RESET name`.
 
-    `SET` and `SET ALL` alone list the settings, as in Impala.
+    `SET` and `SET ALL` alone list the settings, as in Impala; other databases' forms are read by
+    `foreign_settings`.
     """
     reset = tokens.accept("RESET")
     if not reset:
         tokens.expect("SET")
         if tokens.at_end() or (tokens.at("ALL") and tokens.ahead(1).kind is TokenKind.END):
             return Show("SETTINGS")
+        if (done := foreign_setting(tokens)) is not None:
+            return done
     of_database = tokens.at("DATABASE") and tokens.ahead(1).kind is TokenKind.WORD
     if of_database:
         tokens.take()
@@ -150,8 +154,13 @@ def restore(tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def vacuum(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`VACUUM [[TABLE] t]`, also with PostgreSQL's FULL and ANALYZE."""
+    """`VACUUM [[TABLE] t]`, also with PostgreSQL's FULL and ANALYZE, or `(FULL, ANALYZE)`."""
     tokens.expect("VACUUM")
+    if tokens.accept_symbol("("):
+        while tokens.current.word in _OF_VACUUM:
+            tokens.take()
+            tokens.accept_symbol(",")
+        tokens.expect_symbol(")")
     while tokens.current.word in _OF_VACUUM and tokens.ahead(1).text not in (".", ","):
         tokens.take()
     table = None if tokens.at_end() else named_table(tokens, context)

@@ -3,7 +3,7 @@
 Words and columns are Impala's for Kudu tables, with Kudu's own facts (tablets, rowsets) beside.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pykudu_sql.planner.bind.named_table import named_table
@@ -12,9 +12,11 @@ from pykudu_sql.planner.ddl.namespace_commands import (
     named_relation,
     named_view,
 )
+from pykudu_sql.planner.ddl_grammar.table_options import refuse_word
 from pykudu_sql.planner.parse.error_spans import errors_at
-from pykudu_sql.planner.parse.lexer import quote_string
+from pykudu_sql.planner.parse.lexer import TokenKind, quote_string
 from pykudu_sql.planner.parse.source_text import SourceText
+from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.listing_plans import (
@@ -52,7 +54,12 @@ def show(tokens: TokenStream, context: PlanContext) -> Plan:
     for listing in LISTINGS:
         if tokens.accept(*listing.kind.split()):
             return listing.plan(listing.kind, tokens, context)
-    raise tokens.error(", ".join(listing.kind for listing in LISTINGS))
+    refuse_word(tokens, _LISTED_ELSEWHERE, "SHOW {}")
+    kinds = [listing.kind for listing in LISTINGS]
+    word = tokens.current
+    if word.word and tokens.ahead(1).kind is TokenKind.END and near(word.word, kinds) is None:
+        return Show("SETTING", None, tokens.take().name)
+    raise tokens.error(", ".join(kinds))
 
 
 def _of_session(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
@@ -99,6 +106,7 @@ def _named_database(kind: str, tokens: TokenStream, context: PlanContext) -> Pla
 
 
 def _columns(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
+    """`[FROM] table [LIKE 'pattern']`."""
     _accept_from(tokens)
     return _described(tokens, context)
 
@@ -137,12 +145,30 @@ LISTINGS = (
 )
 # MySQL's and PostgreSQL's words for some of them.
 _BY_KIND = {listing.kind: listing for listing in LISTINGS}
-_ALIASES = {
+_ALIASES: Mapping[str, Listing] = {
     "ALL": _BY_KIND["SETTINGS"],
     "VARIABLES": _BY_KIND["SETTINGS"],
     "FIELDS": _BY_KIND["COLUMNS"],
     "INDEX": _BY_KIND["INDEXES"],
     "KEYS": _BY_KIND["INDEXES"],
+}
+
+
+_LISTED_ELSEWHERE: Mapping[str, str] = {
+    "PROCESSLIST": "the statements that ran are in sys.statements",
+    "STATUS": "SELECT * FROM sys.metrics",
+    "WARNINGS": "SHOW ROW ERRORS lists the rows that were left out",
+    "ERRORS": "SHOW ROW ERRORS lists the rows that were left out",
+    "ENGINES": "there is one; SHOW SETTINGS LIKE 'engine' says what computes queries",
+    "GRANTS": "who may read the files may read the database",
+    "TRIGGERS": "there are none; CHANGES(t, a, b) lists what happened to a table",
+    "PROCEDURE": "there are no procedures",
+    "TBLPROPERTIES": "SHOW CREATE TABLE t has them",
+    "SEARCH_PATH": "SELECT current_database()",
+    "SERVER_VERSION": "SELECT version()",
+    "TIMEZONE": "times are UTC",
+    "TIME": "times are UTC",
+    "FILES": "SHOW COLUMN FILES t lists a table's",
 }
 
 
@@ -154,7 +180,7 @@ def _accept_from(tokens: TokenStream) -> None:
 def describe(tokens: TokenStream, context: PlanContext) -> Plan:
     """`DESCRIBE [TABLE | FORMATTED | EXTENDED] t`, `DESC t`, `DESCRIBE DATABASE [FORMATTED] db`.
 
-    Also `DESCRIBE SELECT ..`.
+    Also `DESCRIBE SELECT ..`, and MySQL's `DESCRIBE t column`.
     """
     tokens.take()
     if tokens.accept("DATABASE"):
@@ -189,12 +215,17 @@ def _described_query(tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def _described(tokens: TokenStream, context: PlanContext) -> Plan:
-    """DESCRIBE of the table or view whose name comes next."""
+    """DESCRIBE of the table or view whose name comes next, and perhaps that of a column."""
     if tokens.current.name in SYSTEM_SCHEMAS and tokens.ahead(1).text == ".":
         return Describe(_system_table(tokens, context))
     item = named_relation(tokens, context)
+    pattern = None
+    if tokens.accept("LIKE") or tokens.current.kind is TokenKind.STRING:
+        pattern = tokens.string()
+    elif not tokens.at_end():
+        pattern = tokens.name("the name of a column")
     tokens.expect_end()
-    return Describe(item)
+    return Describe(item, pattern)
 
 
 def _system_table(tokens: TokenStream, context: PlanContext) -> TableInfo:

@@ -113,7 +113,7 @@ def _whole(tokens: TokenStream, action: TransactionAction) -> Plan:
 
 
 def _accept_noise(tokens: TokenStream) -> None:
-    if not tokens.accept("TRANSACTION"):
+    if not tokens.accept("TRANSACTION") and not tokens.accept("TRAN"):
         tokens.accept("WORK")
 
 

@@ -26,12 +26,23 @@ def create_index(tokens: TokenStream, context: PlanContext) -> AlterTable:
             span=token.span,
         )
     tokens.expect("INDEX")
+    if tokens.ahead(1).word != "ON":
+        tokens.accept("CONCURRENTLY")  # as always: others write meanwhile
     if_not_exists = tokens.accept("IF", "NOT", "EXISTS")
     token = tokens.current
+    if tokens.at("ON") and tokens.ahead(1).word not in ("ON", ""):
+        raise NotSupportedError(
+            "an index without a name is not supported",
+            hint="write CREATE INDEX name ON table (columns)",
+            span=token.span,
+        )
     name = tokens.name("the index's name")
     tokens.expect("ON")
     table = named_table(tokens, context)
+    _refuse(tokens, "USING", "indexes have one form: leave it out")
     columns = _columns(tokens)
+    _refuse(tokens, "WHERE", "an index is of all rows: leave it out")
+    _refuse(tokens, "INCLUDE", "an index says which rowsets to skip; columns are read anyway")
     tokens.expect_end()
     statement = f"CREATE INDEX {name} ON {table.name} ({', '.join(columns)})"
     if if_not_exists and name in table.schema.indexes:
@@ -40,6 +51,13 @@ def create_index(tokens: TokenStream, context: PlanContext) -> AlterTable:
     with errors_at(token.span):
         apply_steps(table, (step,))
     return AlterTable(table, (step,), statement)
+
+
+def _refuse(tokens: TokenStream, word: str, hint: str) -> None:
+    if tokens.at(word):
+        raise NotSupportedError(
+            f"{word} of an index is not supported", hint=hint, span=tokens.current.span
+        )
 
 
 def drop_index(tokens: TokenStream, context: PlanContext) -> AlterTable | NoOperation:

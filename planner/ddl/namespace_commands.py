@@ -19,7 +19,7 @@ from pykudu_sql.planner.plan.namespace_plans import (
     CreateDatabase,
     CreateView,
     DropDatabase,
-    DropView,
+    DropViews,
 )
 from pykudu_sql.planner.plan.plan import AlterTable, Plan, SetOption
 from pykudu_sql.storage.catalog.alter import SetAttributes, SetTableComment, apply_steps
@@ -233,19 +233,24 @@ def _columns(tokens: TokenStream) -> tuple[tuple[str, str], ...]:
 
 
 def drop_view(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`DROP VIEW [IF EXISTS] v`."""
+    """`DROP VIEW [IF EXISTS] v [, ...]`."""
     tokens.expect("DROP", "VIEW")
     if_exists = tokens.accept("IF", "EXISTS")
-    span = tokens.current.span
-    name = tokens.table_name()
-    try:
-        view = _view(name, span, context)
-    except UndefinedTableError:
-        if not if_exists:
-            raise
-        view = None
+    names: list[str] = []
+    views: dict[str, ViewInfo] = {}
+    while not names or tokens.accept_symbol(","):
+        span = tokens.current.span
+        name = tokens.table_name()
+        names.append(context.catalog.full_name(name))
+        try:
+            view = _view(name, span, context)
+        except UndefinedTableError:
+            if not if_exists:
+                raise
+        else:
+            views[view.id] = view
     tokens.expect_end()
-    return DropView(context.catalog.full_name(name), view)
+    return DropViews(tuple(names), tuple(views.values()))
 
 
 def comment_on(tokens: TokenStream, context: PlanContext) -> Plan:

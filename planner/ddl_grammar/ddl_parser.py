@@ -7,6 +7,7 @@ dimensions are optional.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from pykudu_sql.planner.ddl_grammar.alter_syntax import (
@@ -59,8 +60,14 @@ def parse_create_table(tokens: TokenStream, *, replaces: bool = False) -> Create
         raise tokens.error("the name of a table, since OR REPLACE makes it in any case,", token)
     start = tokens.current.start
     node = CreateTableSyntax(tokens.table_name(), start, exists, replaces=replaces)
+    in_parentheses = tokens.at_symbol("(") and tokens.ahead(1).word == "LIKE"
+    if in_parentheses:
+        tokens.take()
     if tokens.accept("LIKE"):
         node = replace(node, like=tokens.table_name())
+        _accept_including(tokens)
+        if in_parentheses:
+            tokens.expect_symbol(")")
     elif tokens.at_symbol("("):
         node = _column_list(tokens, node)
     while not tokens.at_end():
@@ -110,12 +117,19 @@ def parse_alter_table(tokens: TokenStream) -> AlterTableSyntax:
         while isinstance(parsed[0], AlterColumnSyntax) and _goes_on(tokens):
             tokens.accept_symbol(",")
             parsed.append(_attribute_change(tokens, AlterColumnSyntax(parsed[0].name)))
-        if isinstance(parsed[0], RenameColumnSyntax) and tokens.accept("COMMENT"):
-            parsed.append(AlterColumnSyntax(parsed[0].new_name, comment=tokens.string()))
+        if isinstance(parsed[0], RenameColumnSyntax) and parsed[0].type is not None:
+            parsed.extend(_changed_attributes(tokens, parsed[0].new_name))
         steps.extend(parsed)
         starts.extend([offset] * len(parsed))
     tokens.expect_end()
     return AlterTableSyntax(name, start, tuple(steps), tuple(starts))
+
+
+def _accept_including(tokens: TokenStream) -> None:
+    """PostgreSQL's `INCLUDING ALL`: all that a table has is taken along in any case."""
+    while tokens.accept("INCLUDING"):
+        tokens.take()
+    refuse_word(tokens, {"EXCLUDING": "write the columns that the table shall have"}, "{} of LIKE")
 
 
 def _column_list(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSyntax:
@@ -206,6 +220,11 @@ def _property_names(tokens: TokenStream) -> tuple[str, ...]:
         names.append(tokens.string())
     tokens.expect_symbol(")")
     return tuple(names)
+
+
+_PLACES = dict.fromkeys(
+    ("FIRST", "AFTER"), "columns stay where they are; a SELECT or a view puts them in another order"
+)
 
 
 def _step(tokens: TokenStream) -> AlterStepSyntax:
@@ -333,6 +352,25 @@ def _goes_on(tokens: TokenStream) -> bool:
         ends = behind.kind is TokenKind.END or behind.text == "," or behind.word in ("SET", "DROP")
         return attribute == "NOT" or (attribute in ("DEFAULT", "IMMUTABLE") and ends)
     return verb == "SET" and attribute not in _SET_OF_TABLE
+
+
+def _changed_attributes(tokens: TokenStream, name: str) -> Iterator[AlterColumnSyntax]:
+    """What MySQL's `MODIFY c TYPE` and `CHANGE a c TYPE` say behind the type, each a step.
+
+    MySQL takes away what is not said again; here it stays.
+    """
+    while True:
+        refuse_word(tokens, _PLACES, "the place {} of a column")
+        if tokens.accept("NOT", "NULL"):
+            yield AlterColumnSyntax(name, nullable=False)
+        elif tokens.accept("NULL"):
+            yield AlterColumnSyntax(name, nullable=True)
+        elif tokens.accept("DEFAULT"):
+            yield AlterColumnSyntax(name, default=constant_expression(tokens))
+        elif tokens.accept("COMMENT"):
+            yield AlterColumnSyntax(name, comment=tokens.string())
+        else:
+            return
 
 
 def _attribute_change(tokens: TokenStream, node: AlterColumnSyntax) -> AlterStepSyntax:

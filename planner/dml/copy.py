@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from pykudu_sql.planner.bind.target import target_table
+from pykudu_sql.planner.ddl_grammar.table_options import refuse_word
 from pykudu_sql.planner.dml.insert_columns import listed_column
 from pykudu_sql.planner.parse.error_spans import errors_at, spans_dropped
 from pykudu_sql.planner.parse.lexer import Token, TokenKind, quote_name
@@ -27,6 +28,12 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import InvalidSchemaError, InvalidValueError, SyntaxError
 
+_ROWS_ELSEWHERE: Final = "name a file; in Python append(table, rows) and fetchall() have rows"
+_PROGRAMS: Final = {
+    "STDIN": _ROWS_ELSEWHERE,
+    "STDOUT": _ROWS_ELSEWHERE,
+    "PROGRAM": "no program is run: name a file",
+}
 _FLAGS: Final[Mapping[str, bool]] = {
     "true": True, "on": True, "1": True, "false": False, "off": False, "0": False,
 }  # fmt: skip
@@ -102,6 +109,7 @@ def _columns(table: TableInfo, listed: list[Token]) -> tuple[ColumnSchema, ...]:
 
 def _file(tokens: TokenStream) -> tuple[str, CopyOptions]:
     """The file's name and the options behind it, up to the end of the statement."""
+    refuse_word(tokens, _PROGRAMS, "COPY with {}")
     name = tokens.string()
     options: dict[str, CopyOption] = {}
     if tokens.accept("WITH") or not tokens.at_end():

@@ -201,6 +201,12 @@ def plan_truncate(tokens: TokenStream, context: PlanContext) -> DeleteQuery | No
     if_exists = tokens.accept("IF", "EXISTS")
     token = tokens.current
     name = tokens.table_name()
+    if tokens.at_symbol(","):
+        raise NotSupportedError(
+            "TRUNCATE of several tables is not supported",
+            hint="write a TRUNCATE for each, between BEGIN and COMMIT",
+            span=tokens.current.span,
+        )
     tokens.expect_end()
     if if_exists and context.catalog.full_name(name) not in context.catalog.tables:
         return NoOperation("Table does not exist.")

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from pykudu_sql.planner.vocabulary.time_units import ENGINE_UNITS
 from pykudu_sql.storage.errors import InvalidValueError
 
 _NO_LISTS = (exp.Predicate, exp.Connector, exp.Not, exp.Literal)
@@ -53,6 +54,11 @@ _ADDED = (
     "microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "quarter",
     "year",
 )  # fmt: skip
+# T-SQL's, where they are not those of intervals too.
+_ABBREVIATIONS: Mapping[str, str] = {
+    "YY": "YEAR", "YYYY": "YEAR", "QQ": "QUARTER", "MM": "MONTH", "DD": "DAY", "WK": "WEEK",
+    "WW": "WEEK", "HH": "HOUR", "MI": "MINUTE", "N": "MINUTE", "SS": "SECOND", "MCS": "MICROSECOND",
+}  # fmt: skip
 
 
 def strftime_pattern(argument: exp.Expr) -> exp.Expr:
@@ -106,10 +112,13 @@ def units_later(arguments: Sequence[exp.Expr]) -> exp.Expr:
     Raises InvalidValueError: there is no such unit.
     """
     unit, count, moment = arguments
-    name = _constant_text(unit, "unit", "DAY").lower().removesuffix("s")
+    word = _constant_text(unit, "unit", "DAY").upper()
+    name = ENGINE_UNITS.get(_ABBREVIATIONS.get(word, word), word).lower().removesuffix("s")
     if name not in _ADDED:
         raise InvalidValueError(
-            f"'{name}' is no unit of time", hint=f"there are {', '.join(_ADDED)}", sqlstate="22023"
+            f"'{name}' is no unit of time",
+            hint=f"there are {', '.join(_ADDED)}",
+            sqlstate="22023",
         )
     interval = exp.Anonymous(this=f"to_{name}s", expressions=[count.copy()])
     return exp.paren(exp.Add(this=exp.cast(moment, exp.DType.TIMESTAMP), expression=interval))

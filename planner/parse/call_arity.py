@@ -14,6 +14,7 @@ from sqlglot import Token, TokenType, exp
 from pykudu_sql.planner.token_rewrites.renamed_calls import INNER_NAMES, is_called
 from pykudu_sql.planner.token_rewrites.tokens import CLOSING, OPENING
 from pykudu_sql.planner.tree_nodes import nodes_of
+from pykudu_sql.planner.vocabulary.foreign_functions import FOREIGN_FUNCTIONS
 from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, NODE_NAMES, SOURCE_NAME
 from pykudu_sql.storage.errors import ProgrammingError, SourceSpan
 
@@ -206,7 +207,7 @@ def undefined_function(name: str, span: SourceSpan | None) -> ProgrammingError:
     close = difflib.get_close_matches(name, FUNCTIONS, n=1, cutoff=0.8)
     return ProgrammingError(
         f"function {name}() does not exist",
-        hint=f"did you mean {close[0]}()?" if close else None,
+        hint=FOREIGN_FUNCTIONS.get(name) or (f"did you mean {close[0]}()?" if close else None),
         span=span,
         sqlstate="42883",
     )

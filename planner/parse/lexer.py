@@ -47,6 +47,8 @@ TOKEN_PATTERN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+# PostgreSQL's way to quote a text that has quotes, `$$it's$$` and `$tag$it's$tag$`.
+_DOLLARS = re.compile(r"\$\w*\$")
 MAX_NUMBER_CHARACTERS = 4096  # converting a number takes the square of its digits
 _KINDS = (TokenKind.SYMBOL, *TokenKind)  # by their number
 _SPACE, _WORD, _NUMBER = TokenKind.SPACE, TokenKind.WORD, TokenKind.NUMBER
@@ -123,7 +125,7 @@ def check_token(match: re.Match[str]) -> None:
         raise SyntaxError(
             f"this {_UNCLOSED_NAMES[mark]} has no end",
             hint="a quote in a string is written twice, 'it''s', or in E'it\\'s'"
-            if is_escaped
+            if is_escaped or _DOLLARS.search(match.string, 0, match.start())
             else None,
             span=SourceSpan(match.start(), len(mark)),
         )

@@ -134,7 +134,11 @@ def _limit(node: exp.Expr, span_of: SpanOf) -> None:
     """`LIMIT ALL` is no limit; what the engine does not offer would be printed without it."""
     options = node.args.get("limit_options")
     if options is not None and options.args.get("with_ties"):
-        raise NotSupportedError("WITH TIES is not supported", span=span_of("TIES"))
+        raise NotSupportedError(
+            "WITH TIES is not supported",
+            hint="write QUALIFY rank() OVER (ORDER BY ..) <= n",
+            span=span_of("TIES"),
+        )
     if options is not None and options.args.get("percent") and isinstance(node, exp.Fetch):
         raise NotSupportedError(
             "FETCH FIRST .. PERCENT is not supported",

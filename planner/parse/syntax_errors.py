@@ -1,11 +1,16 @@
 """Syntax errors: their position, and a suggestion for a misspelt keyword."""
 
 import difflib
+import re
 
 from sqlglot.errors import ParseError
 
+from pykudu_sql.planner.parse.token_stream import BRACKETS
 from pykudu_sql.storage.errors import SourceSpan, SyntaxError
 
+# T-SQL's `CONVERT(INT, '5')` and MySQL's `SELECT SQL_CALC_FOUND_ROWS *`.
+_CONVERT = re.compile(r"\b(?:TRY_)?CONVERT\s*\(\s*\w+(?:\s*\([\d\s,]*\))?\s*,\s*\Z", re.IGNORECASE)
+_SELECT_WORD = re.compile(r"\bSELECT\s+SQL_\w+\s+\*\s*\Z", re.IGNORECASE)
 _CLAUSES = ("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "JOIN", "UNION", "VALUES", "SET")
 
 
@@ -26,6 +31,8 @@ def unparsed(error: ParseError, text: str) -> SyntaxError:
     start = max(0, start)
     if word == "#":
         description = "a comment begins with --"
+    if word == "[":
+        description = BRACKETS
     unspecific = description.startswith("Invalid expression") or "<" in description
     return SyntaxError(
         f'syntax error at or near "{word}"',
@@ -38,6 +45,10 @@ def _foreign(before: str) -> str | None:
     """A hint if an error stands behind what is written otherwise here."""
     if before.endswith("%"):
         return "parameters are written ? or :name"
+    if _CONVERT.search(before):
+        return "write CAST(value AS type), or TRY_CAST"
+    if _SELECT_WORD.search(before):
+        return "leave that word out; count(*) OVER () counts the rows that LIMIT leaves out"
     if before.upper().split()[-2:] == ["AS", "OF"]:
         return "AS OF takes a time, AS OF SNAPSHOT a snapshot's name"
     return None

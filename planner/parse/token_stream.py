@@ -1,11 +1,15 @@
 """A cursor over the tokens of a statement, for recursive descent."""
 
 from collections import deque
+from typing import Final
 
 from pykudu_sql.planner.parse.lexer import Token, TokenKind, tokenize, unquote
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.storage.errors import SyntaxError
+
+# Of T-SQL and SQLite.
+BRACKETS: Final = 'names are quoted with double quotes: "name"'
 
 
 class TokenStream:
@@ -147,7 +151,9 @@ class TokenStream:
         """The error for the next token (or a given one) where something else is expected."""
         offender = token or self.current
         hint = None
-        if expected:
+        if offender.text == "[":
+            hint = BRACKETS
+        elif expected:
             suggestion = near(offender.text.upper(), expected.split(", "))
             hint = suggestion or f"{expected} is expected here"
         span = offender.span

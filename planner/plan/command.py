@@ -14,7 +14,7 @@ class Command:
     """The plan of such a statement.
 
     A subclass gives the line that EXPLAIN shows, with `{0.name}` for an attribute of the plan:
-    `class DropView(Command, headline="DROP VIEW {0.name}")`; or it has a `headline` of its own.
+    `class DropIt(Command, headline="DROP IT {0.name}")`; or it has a `headline` of its own.
     """
 
     __slots__ = ()

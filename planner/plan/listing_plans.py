@@ -35,9 +35,10 @@ class Show(Command):
 
 @dataclass(frozen=True, slots=True)
 class Describe(Command, headline="DESCRIBE {0.item.name}"):
-    """DESCRIBE of a table or view."""
+    """DESCRIBE of a table or view, or of those columns of it whose names match a LIKE pattern."""
 
     item: TableInfo | ViewInfo
+    pattern: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

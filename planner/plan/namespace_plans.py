@@ -23,11 +23,21 @@ class CreateView(Command, headline="{0.statement}"):
 
 
 @dataclass(frozen=True, slots=True)
-class DropView(Command, headline="DROP VIEW {0.name}"):
-    """DROP VIEW; `view` is None if there is none and the statement says IF EXISTS."""
+class DropViews(Command):
+    """DROP VIEW: all at one moment.
 
-    name: str
-    view: ViewInfo | None
+    Attributes:
+        names: as the statement has them.
+        views: those there are; all of them unless the statement says IF EXISTS.
+    """
+
+    names: tuple[str, ...]
+    views: tuple[ViewInfo, ...]
+
+    @property
+    def headline(self) -> str:
+        """The statement in a line."""
+        return f"DROP VIEW {', '.join(self.names)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,4 +65,4 @@ class CommentOn(Command, headline="COMMENT ON {0.object_name}"):
     object_name: str
 
 
-Namespace = CreateView | DropView | CreateDatabase | DropDatabase | CommentOn
+Namespace = CreateView | DropViews | CreateDatabase | DropDatabase | CommentOn

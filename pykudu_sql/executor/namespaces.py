@@ -9,7 +9,7 @@ from pykudu_sql.planner.plan.namespace_plans import (
     CreateDatabase,
     CreateView,
     DropDatabase,
-    DropView,
+    DropViews,
 )
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
@@ -25,12 +25,14 @@ def create_view(state: SessionState, plan: CreateView) -> Outcome:
     return Outcome(message=f"View has been {'replaced' if plan.replaces else 'created'}.")
 
 
-def drop_view(state: SessionState, plan: DropView) -> Outcome:
-    """DROP VIEW."""
-    if plan.view is None:
-        return Outcome(message="View does not exist.")
-    state.store.definitions.drop_object(plan.view.id)
-    return Outcome(message="View has been dropped.")
+def drop_views(state: SessionState, plan: DropViews) -> Outcome:
+    """DROP VIEW: all that it names, in one edit."""
+    if plan.views:
+        state.store.definitions.drop_tables((), [view.id for view in plan.views])
+    if len(plan.names) > 1:
+        dropped = f"{len(plan.views)} of {len(plan.names)} views have been dropped."
+        return Outcome(message=dropped)
+    return Outcome(message="View has been dropped." if plan.views else "View does not exist.")
 
 
 def create_database(state: SessionState, plan: CreateDatabase) -> Outcome:

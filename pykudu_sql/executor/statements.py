@@ -22,7 +22,7 @@ from pykudu_sql.planner.plan.namespace_plans import (
     CreateDatabase,
     CreateView,
     DropDatabase,
-    DropView,
+    DropViews,
 )
 from pykudu_sql.planner.plan.plan import (
     AlterTable,
@@ -130,7 +130,7 @@ RUNNERS: Mapping[type[Plan], Runner] = {
     AlterTable: Runner(definitions.alter_table, "ALTER TABLE"),
     UndropTable: Runner(history.undrop_table, "UNDROP TABLE"),
     CreateView: Runner(namespaces.create_view, "CREATE VIEW"),
-    DropView: Runner(namespaces.drop_view, "DROP VIEW"),
+    DropViews: Runner(namespaces.drop_views, "DROP VIEW"),
     CreateDatabase: Runner(namespaces.create_database, "CREATE DATABASE"),
     DropDatabase: Runner(namespaces.drop_database, "DROP DATABASE"),
     CommentOn: Runner(namespaces.comment_on, "COMMENT ON"),

@@ -4,8 +4,9 @@ DESCRIBE has the columns of Impala's DESCRIBE of a Kudu table, and `immutable` b
 DESCRIBE FORMATTED has its three columns and its sections.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from pykudu_sql.executor.inspection.name_patterns import like
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.listing_plans import (
     Describe,
@@ -35,10 +36,11 @@ _SIZES = (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10))
 def describe(state: SessionState, plan: Description) -> Outcome:
     """Run a DESCRIBE."""
     match plan:
-        case Describe(TableInfo() as table):
-            columns, rows = _DESCRIBE, _column_rows(table)
-        case Describe(ViewInfo() as view):
-            columns, rows = _VIEW, [(c.name, c.type, c.comment) for c in view.columns]
+        case Describe(TableInfo() as table, pattern):
+            columns, rows = _DESCRIBE, _matching(_column_rows(table), pattern)
+        case Describe(ViewInfo() as view, pattern):
+            rows = _matching([(c.name, c.type, c.comment) for c in view.columns], pattern)
+            columns = _VIEW
         case DescribeFormatted(TableInfo() as table):
             columns, rows = _FORMATTED, _formatted_table(state, table)
         case DescribeFormatted(ViewInfo() as view):
@@ -48,6 +50,11 @@ def describe(state: SessionState, plan: Description) -> Outcome:
             comment = "" if database is None else database.comment
             columns, rows = _DATABASE, [(name, state.store.path, comment)]
     return Outcome(RowResult(columns, rows), len(rows))
+
+
+def _matching(rows: Sequence[Row], pattern: str | None) -> list[Row]:
+    matches = like(pattern)
+    return [row for row in rows if matches(row[0])]
 
 
 def table_stats(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:

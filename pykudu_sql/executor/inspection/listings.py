@@ -1,17 +1,17 @@
 """SHOW: facts of catalog and store as rows."""
 
-import re
 from collections.abc import Callable, Mapping
 
 from pykudu_sql.executor.inspection.descriptions import table_stats
 from pykudu_sql.executor.inspection.history import dropped_table_rows, snapshot_rows
+from pykudu_sql.executor.inspection.name_patterns import like
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.explain.predicate_text import value_text
 from pykudu_sql.planner.explain.show_create import create_table_sql, create_view_sql
 from pykudu_sql.planner.parse.lexer import quote_string
 from pykudu_sql.planner.plan.plan import Show
 from pykudu_sql.results.result import Header, Outcome, Row, RowResult, header, header_of
-from pykudu_sql.settings import SETTINGS, Setting, SettingScope
+from pykudu_sql.settings import SETTINGS, Setting, SettingScope, find_setting
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
@@ -208,6 +208,13 @@ def _settings(state: SessionState, plan: Show) -> Listed:
     return _SETTINGS, rows
 
 
+def _setting(state: SessionState, plan: Show) -> Listed:
+    """The row of one setting. Raises ProgrammingError: there is none of that name."""
+    one = find_setting(plan.pattern or "")
+    heading, rows = _settings(state, plan)
+    return heading, [row for row in rows if row[0] == one.name]
+
+
 def _value_of(state: SessionState, setting: Setting) -> object:
     """The value in force."""
     match setting.scope:
@@ -223,25 +230,12 @@ def _setting_text(value: object) -> str | None:
     return None if value is None else str(value).lower()
 
 
-def _like(pattern: str | None) -> Callable[[str | None], bool]:
-    """Whether a name matches a pattern of LIKE, whatever its case.
-
-    As in Impala `*` is `%`, and `|` stands between patterns of which one is to match.
-    """
-    if pattern is None:
-        return lambda name: True
-    parts = {"%": ".*", "*": ".*", "_": ".", "|": "|"}
-    regex = "".join(parts.get(c, re.escape(c)) for c in pattern)
-    compiled = re.compile(regex, re.IGNORECASE | re.DOTALL)
-    return lambda name: compiled.fullmatch(name or "") is not None
-
-
 def _by_name(rows: Lister) -> Lister:
     """Of rows those whose first value matches the pattern, if there is one."""
 
     def matching(state: SessionState, plan: Show) -> Listed:
         columns, listed = rows(state, plan)
-        matches = _like(plan.pattern)
+        matches = like(plan.pattern)
         return columns, [row for row in listed if matches(row[0])]
 
     return matching
@@ -281,6 +275,7 @@ _LISTED: Mapping[str, Lister] = {
     "INDEXES": _of_table(_indexes),
     "HASH SCHEMA": _of_table(_hash_schema),
     "ROW ERRORS": _row_errors,
+    "SETTING": _setting,
     "SETTINGS": _by_name(_settings),
     "FUNCTIONS": _by_name(_functions),
     "SNAPSHOTS": _by_name(lambda state, plan: snapshot_rows(state)),

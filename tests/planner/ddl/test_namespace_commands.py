@@ -21,7 +21,7 @@ from pykudu_sql.planner.plan.namespace_plans import (
     CreateDatabase,
     CreateView,
     DropDatabase,
-    DropView,
+    DropViews,
 )
 from pykudu_sql.planner.plan.plan import AlterTable, SetOption
 from pykudu_sql.storage.errors import (
@@ -97,8 +97,12 @@ def test_a_view_is_told_from_a_table_by_its_whole_name(viewed: PlanContext) -> N
 
 
 def test_a_view_to_drop_must_be_there_and_be_no_table(viewed: PlanContext) -> None:
-    assert drop_view(TokenStream("drop view v"), viewed) == DropView("v", viewed.catalog.view("v"))
-    assert drop_view(TokenStream("drop view if exists w"), viewed) == DropView("w", None)
+    view = viewed.catalog.view("v")
+    assert drop_view(TokenStream("drop view v"), viewed) == DropViews(("v",), (view,))
+    assert drop_view(TokenStream("drop view if exists w"), viewed) == DropViews(("w",), ())
+    assert drop_view(TokenStream("drop view if exists w, v, v"), viewed) == DropViews(
+        ("w", "v", "v"), (view,)
+    )
     with pytest.raises(UndefinedTableError):
         drop_view(TokenStream("drop view w"), viewed)
     with pytest.raises(ProgrammingError):

@@ -19,7 +19,7 @@ from pykudu_sql.storage.errors import NotSupportedError, SourceSpan
     [
         ("grant select on t to x", "GRANT", "who may read the files"),
         ("Create Temp table t (a int)", "CREATE TEMP", "drop it again"),
-        ("create sequence s", "CREATE SEQUENCE", "numbers rows"),
+        ("create sequence s", "CREATE SEQUENCE", "numbers the rows"),
         ("checkpoint", "CHECKPOINT", "FLUSH"),
     ],
 )

@@ -5,7 +5,7 @@ from pykudu_sql.planner.plan.namespace_plans import (
     CreateDatabase,
     CreateView,
     DropDatabase,
-    DropView,
+    DropViews,
 )
 from pykudu_sql.storage.catalog.namespace import DatabaseInfo, ViewInfo
 
@@ -13,7 +13,7 @@ VIEW = ViewInfo("1", "v", "SELECT 1 AS a", "default", ())
 
 
 def test_a_view_to_drop_is_named_if_there_is_one() -> None:
-    assert DropView("v", None).headline == "DROP VIEW v"
+    assert DropViews(("v", "w"), ()).headline == "DROP VIEW v, w"
 
 
 def test_a_view_is_headed_by_its_statement_whatever_it_is() -> None:

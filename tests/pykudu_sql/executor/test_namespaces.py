@@ -11,7 +11,7 @@ from pykudu_sql.executor.namespaces import (
     create_database,
     create_view,
     drop_database,
-    drop_view,
+    drop_views,
 )
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.namespace_plans import DropDatabase
@@ -52,8 +52,8 @@ def test_a_view_is_dropped_once(
     connection: Connection, state: SessionState, planned: Planned
 ) -> None:
     connection.execute("CREATE VIEW w AS SELECT k FROM t")
-    assert drop_view(state, planned("DROP VIEW w")).message == "View has been dropped."
-    assert drop_view(state, planned("DROP VIEW IF EXISTS w")).message == "View does not exist."
+    assert drop_views(state, planned("DROP VIEW w")).message == "View has been dropped."
+    assert drop_views(state, planned("DROP VIEW IF EXISTS w")).message == "View does not exist."
     assert state.store.catalog.views == {}
 
 

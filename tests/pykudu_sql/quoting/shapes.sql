@@ -53,3 +53,9 @@ COPY t (k, b) FROM 'x' (FORMAT csv, HEADER false, DELIMITER ';', NULL 'x', QUOTE
 COPY (SELECT k AS x, b FROM t WHERE b = 'x') TO 'x.csv' WITH (HEADER, NULL 'x');
 COPY t (k, "b") TO 'x.parquet' (COMPRESSION zstd);
 PREPARE p (DECIMAL(10, 2), TEXT) AS SELECT k, CAST($1 AS VARCHAR(3)) FROM t WHERE b = $2 OR b = 'x';
+CREATE TABLE w (k INT IDENTITY(1, 1) PRIMARY KEY, "x y" VARCHAR(3));
+ALTER TABLE t MODIFY v DOUBLE NOT NULL DEFAULT 1.5;
+DROP VIEW IF EXISTS w, "x y";
+DESCRIBE t "v";
+SHOW COLUMNS FROM t LIKE 'x';
+SELECT dateadd(mon, 1, ts), dateadd(dd, k, DATE '2020-01-01') FROM t;
