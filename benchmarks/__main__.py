@@ -166,13 +166,13 @@ def _names(known: Mapping[str, object]) -> Callable[[str], tuple[str, ...]]:
     """Reads a list of names; `point` stands for all that begin with `point_`."""
 
     def names(text: str) -> tuple[str, ...]:
-        chosen: list[str] = []
+        selection: list[str] = []
         for part in map(str.strip, text.split(",")):
             matches = [name for name in known if name == part or name.startswith(f"{part}_")]
             if not matches:
                 raise argparse.ArgumentTypeError(f"{part!r} is none of {', '.join(known)}")
-            chosen += matches
-        return tuple(chosen)
+            selection += matches
+        return tuple(selection)
 
     return names
 

@@ -153,7 +153,7 @@ def run_race(race: Race) -> Result:
             result.failures[contestant.name] = _describe(error)
     _compare_answers(race, operations, result)
     for round_number in range(race.rounds):
-        for contestant, is_control in _turns(race, operations, round_number):
+        for contestant, is_control in _alternation(race, operations, round_number):
             if contestant.name in result.failures:
                 continue
             try:
@@ -170,16 +170,16 @@ def run_race(race: Race) -> Result:
     return result
 
 
-def _turns(
+def _alternation(
     race: Race, operations: dict[str, int], round_number: int
 ) -> list[tuple[Contestant, bool]]:
     """The turns of one round, rotated by one place each round; the control is a turn of its own."""
-    turns = [(c, False) for c in race.contestants if c.name in operations]
-    turns += [(c, True) for c, _ in turns if c.name == race.reference]
-    if not turns:
-        return turns
-    shift = round_number % len(turns)
-    return turns[shift:] + turns[:shift]
+    order = [(c, False) for c in race.contestants if c.name in operations]
+    order += [(c, True) for c, _ in order if c.name == race.reference]
+    if not order:
+        return order
+    shift = round_number % len(order)
+    return order[shift:] + order[:shift]
 
 
 def _warm_up(contestant: Contestant, turn_seconds: float) -> int:

@@ -161,7 +161,7 @@ class _Load:
                         time.sleep(min(left, 1.0))
                         if failed := [actor for actor in running if actor.done()]:
                             failed[0].result()
-                    yield counter.cut(float(end))
+                    yield counter.close_slice(float(end))
             finally:
                 self._stop.set()
             for actor in running:
@@ -217,9 +217,9 @@ class _Load:
             self.wrong.append(f"{when}: {different} rows are not as they were written last")
         for moment, written in self._moments:
             text = f"{SUM} FOR SYSTEM_TIME AS OF {moment}"
-            (found,) = self.connection.execute(text).fetchone() or (None,)
-            if found != written:
-                self.wrong.append(f"{when}: {found} hits as of {moment} instead of {written}")
+            (hits,) = self.connection.execute(text).fetchone() or (None,)
+            if hits != written:
+                self.wrong.append(f"{when}: {hits} hits as of {moment} instead of {written}")
 
 
 def _batch(keys: npt.NDArray[np.int64], turn: int) -> pa.Table:

@@ -19,7 +19,7 @@ class Latencies:
     def __init__(self) -> None:
         """None yet."""
         self._seconds: list[float] = []
-        self._taken = 0
+        self._reported = 0
         self._lock = threading.Lock()
 
     def add(self, seconds: float) -> None:
@@ -30,7 +30,7 @@ class Latencies:
     def take(self) -> Sequence[float]:
         """Those since the last call."""
         with self._lock:
-            since, self._taken = self._taken, len(self._seconds)
+            since, self._reported = self._reported, len(self._seconds)
             return self._seconds[since:]
 
     def all(self) -> Sequence[float]:
@@ -115,7 +115,7 @@ class SliceCounter:
         self._folder = folder
         self._runs: Counter[str] = Counter()
 
-    def cut(self, end: float) -> Slice:
+    def close_slice(self, end: float) -> Slice:
         """End a slice, and begin the next.
 
         Args:

@@ -48,7 +48,7 @@ def first_prompt(connection: "Connection") -> Iterator[None]:
     if not is_terminal or width(prompt) >= os.get_terminal_size().columns:
         yield
         return
-    with _held_keys(sys.stdin.fileno()):
+    with _pending_keys(sys.stdin.fileno()):
         _write(_PASTE_ON + add_colour(prompt, Role.NAME))
         try:
             yield
@@ -62,7 +62,7 @@ def _write(text: str) -> None:
 
 
 @contextmanager
-def _held_keys(terminal: int) -> Iterator[None]:
+def _pending_keys(terminal: int) -> Iterator[None]:
     """Keys are neither drawn nor acted on meanwhile, Ctrl-C included: all wait for a reader."""
     before = termios.tcgetattr(terminal)
     held = termios.tcgetattr(terminal)

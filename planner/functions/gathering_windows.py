@@ -16,7 +16,7 @@ from sqlglot import exp
 from pykudu_sql.planner.checkpoint import checkpoint
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.tree_nodes import nodes_of
-from pykudu_sql.planner.value_bounds.gathered_values import GATHERED, gathered_name, gathers
+from pykudu_sql.planner.value_bounds.gathered_values import GATHERED, aggregate_name, gathers
 from pykudu_sql.planner.value_bounds.value_sizes import is_short, number_of
 
 _FIXED_BYTES = 8
@@ -53,7 +53,7 @@ def bound_windows(nodes: Sequence[exp.Expr]) -> bool:
             isinstance(node, exp.Window)
             and isinstance(select, exp.Select)
             and select.args.get("from_") is not None
-            and _gathered(node) is not None
+            and _gathering_aggregate(node) is not None
             and not (_is_shared(node) and _is_computed_once(select))
         ):
             gathering.setdefault(id(select), (select, []))[1].append(node)
@@ -65,7 +65,7 @@ def bound_windows(nodes: Sequence[exp.Expr]) -> bool:
     return bool(gathering)
 
 
-def _gathered(window: exp.Window) -> exp.Expr | None:
+def _gathering_aggregate(window: exp.Window) -> exp.Expr | None:
     """The aggregate of a window that gathers."""
     node = window.this
     while isinstance(node, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
@@ -91,8 +91,8 @@ def _is_top(node: exp.Expr) -> bool:
 def _most_values(call: exp.Expr, frame_rows: float | None) -> float | None:
     """How many values an aggregate gathers at most, None if that is not written."""
     counted = call.expressions[1] if _is_top(call) else call.args.get("count")
-    picked = number_of(counted) if isinstance(counted, exp.Expr) else None
-    bounds = [bound for bound in (picked, frame_rows) if bound is not None]
+    count = number_of(counted) if isinstance(counted, exp.Expr) else None
+    bounds = [bound for bound in (count, frame_rows) if bound is not None]
     return min(bounds, default=None)
 
 
@@ -122,7 +122,7 @@ def _is_computed_once(select: exp.Select) -> bool:
 
 def _check(select: exp.Select, window: exp.Window) -> exp.Expr:
     """A condition that holds, or raises."""
-    call = _gathered(window)
+    call = _gathering_aggregate(window)
     assert call is not None
     partition, frame_rows = _definition(select, window)
     value = _value(call)
@@ -130,7 +130,7 @@ def _check(select: exp.Select, window: exp.Window) -> exp.Expr:
     for clause in _BEHIND_WINDOWS:
         rows.set(clause, None)
     # Items stay, for names and numbers of GROUP BY refer to them; the engine drops what is unused.
-    items = [_without_gathered(item) for item in rows.expressions]
+    items = [_without_windows(item) for item in rows.expressions]
     keys = {f"__key_{i}": key for i, key in enumerate(partition)}
     named = {"__value": value, "__kept": _filter_condition(window), **keys}
     added = [exp.alias_(each.copy(), name) for name, each in named.items()]
@@ -141,7 +141,7 @@ def _check(select: exp.Select, window: exp.Window) -> exp.Expr:
         _CHECK.format(
             small=_SMALL,
             guard=GATHERED,
-            name=gathered_name(call),
+            name=aggregate_name(call),
             size=size if most is None else f"least({size}, max(bytes) * {most})",
             keys="".join(f"{name}, " for name in keys),
             bytes=_bytes_sql(call, value),
@@ -229,8 +229,8 @@ def _bytes_sql(call: exp.Expr, value: exp.Expr) -> str:
     return f"(coalesce(strlen(CAST(__value AS TEXT)), 0) + {beside})"
 
 
-def _without_gathered(item: exp.Expr) -> exp.Expr:
+def _without_windows(item: exp.Expr) -> exp.Expr:
     """An item of a SELECT list, with nothing in its place if it has a window that gathers."""
-    if not any(_gathered(each) is not None for each in nodes_of(item, exp.Window)):
+    if not any(_gathering_aggregate(each) is not None for each in nodes_of(item, exp.Window)):
         return item
     return exp.alias_(exp.null(), item.alias) if item.alias else exp.null()

@@ -61,7 +61,7 @@ def gathers(node: exp.Expr) -> bool:
     return is_histogram or isinstance(node, exp.ArrayAgg | exp.GroupConcat)
 
 
-def gathered_name(node: exp.Expr) -> str:
+def aggregate_name(node: exp.Expr) -> str:
     """The name by which a refusal knows an aggregate that gathers: as the statement has it."""
     written: str | None = node.meta.get(SOURCE_NAME)
     if written:
@@ -80,7 +80,7 @@ def _checked(whole: exp.Expr, node: exp.Expr) -> exp.Expr:
     if not isinstance(node, exp.GroupConcat):
         size = size * exp.Literal.number(ELEMENT_BYTES)
     few = exp.LTE(this=size, expression=exp.Literal.number(MAX_VALUE_BYTES))
-    heading = exp.Literal.string(gathered_name(node))
+    heading = exp.Literal.string(aggregate_name(node))
     condition = exp.Or(
         this=exp.Coalesce(this=few, expressions=[exp.true()]),
         expression=exp.Anonymous(

@@ -29,7 +29,7 @@ MAX_TEXT_BYTES = CELL_BYTES  # a cell's text may be cast whatever it has
 CASTABLE = "__castable"
 TRY_CASTABLE = "__try_castable"
 _CHECKED_FROM = 1024 * 1024  # what is known to be at most this costs little
-_SHOWN = 80
+_QUOTED_BYTES = 80
 _MAYBE_TEXT = (None, *TEXT_TYPES)
 _ZONE = "a time zone"
 _SHORT = "what it is compared with"
@@ -132,8 +132,8 @@ def _check_text(parsed: _Parsed, alike: Sequence[exp.Expr]) -> None:
     length = exp.LTE(
         this=engine_call("strlen", text), expression=exp.Literal.number(MAX_TEXT_BYTES)
     )
-    begun = engine_call("left", text.copy(), exp.Literal.number(_SHOWN))
-    castable = engine_call(parsed.check, begun, exp.Literal.string(parsed.kind))
+    beginning = engine_call("left", text.copy(), exp.Literal.number(_QUOTED_BYTES))
+    castable = engine_call(parsed.check, beginning, exp.Literal.string(parsed.kind))
     condition = exp.or_(exp.not_(_is_text(value)), *alike, length, castable, copy=False)
     checked = exp.Case(ifs=[exp.If(this=condition, true=value.copy())])
     parsed.node.replace(with_parts(checked, named))

@@ -79,7 +79,7 @@ _DEEP = {
     "from_json": (1,), "json_transform": (1,),
 }  # fmt: skip
 # What functions are called that the parser has another name for.
-_SHOWN = {
+_SQL_NAMES = {
     "pad": "lpad", "generate_series": "range", "split": "string_split", "time_to_str": "strftime",
     "j_s_o_n_array": "json_array", "jarowinkler_similarity": "jaro_winkler_similarity",
     "j_s_o_n_object": "json_object", "cast_nested": "cast",
@@ -288,7 +288,7 @@ def _swap(old: exp.Expr, new: exp.Expr) -> exp.Expr:
 def _text(call: Call) -> str:
     """The name by which a refusal knows a call: as the statement has it."""
     written: str | None = call.node.meta.get(SOURCE_NAME)
-    return written or _SHOWN.get(call.name, call.name)
+    return written or _SQL_NAMES.get(call.name, call.name)
 
 
 def _check(check: str, subject: str, amount: Amount, carrier: exp.Expr) -> exp.Expr:

@@ -47,7 +47,7 @@ WHERE len(list_filter(parameters, lambda p: regexp_matches(p, '^(col\d+|)$'))) =
 ORDER BY ALL
 """
 STREAM_ROWS = 65_536
-HELD_ROWS = 2_048
+BUFFERED_ROWS = 2_048
 _MOST_DIGITS = 38  # of a decimal
 
 
@@ -105,7 +105,7 @@ class DuckDBEngine:
                 self._register(working, relations)
                 relation = self._bind(cursor, sql, parameters)
                 types = tuple(format_engine_type(str(kind)) for kind in relation.types)
-                rows = self._batch_rows(relation, relations, sql, parameters, HELD_ROWS)
+                rows = self._batch_rows(relation, relations, sql, parameters, BUFFERED_ROWS)
                 rows_table = materialized_rows(relation, self._duckdb.result_limit, rows)
                 self._give_back(working, relations)
             return EngineResult(rows_table, types)

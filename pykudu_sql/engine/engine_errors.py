@@ -59,7 +59,7 @@ _DEFECTS = frozenset({"InternalException", "FatalException"})
 # Memory that the system did not give; what exceeds the limit is an OutOfMemoryException.
 _ALLOCATION = re.compile(r"allocation failure|bad_?alloc|failed to allocate", re.IGNORECASE)
 _LONG_TEXT = 4_000  # of an error; a longer one quotes a value
-_SHOWN_END = 400
+_QUOTED_END = 400
 _PREFIX = re.compile(r"^([A-Z][A-Za-z ]*) Error: ")
 _TOO_DEEP = re.compile(r"expression depth|too deep|stack", re.IGNORECASE)
 _GROUPING = re.compile(r"GROUP BY clause|aggregates?\b", re.IGNORECASE)
@@ -216,7 +216,7 @@ def _shorten(error: Exception) -> None:
     text = str(error)
     if len(text) > _LONG_TEXT:
         message = text[: text.rfind("\n\nLINE ")] if "\n\nLINE " in text else text
-        error.args = (f"{message[:_SHOWN_END]}…{message[-_SHOWN_END:]}",)
+        error.args = (f"{message[:_QUOTED_END]}…{message[-_QUOTED_END:]}",)
 
 
 def _about_a_value(message: str) -> Error | None:

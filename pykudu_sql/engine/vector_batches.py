@@ -44,8 +44,8 @@ def table_in_vectors(table: pa.Table, size: int) -> pa.Table:
     if not _wide_columns(table.schema):
         return table
     batches = table.to_batches()
-    cut = list(batches_in_vectors(batches, table.schema, size))
-    return table if len(cut) == len(batches) else pa.Table.from_batches(cut, table.schema)
+    slices = list(batches_in_vectors(batches, table.schema, size))
+    return table if len(slices) == len(batches) else pa.Table.from_batches(slices, table.schema)
 
 
 def batches_in_vectors(

@@ -166,12 +166,12 @@ class SessionState:
 class _Running(AbstractContextManager[None]):
     """See `SessionState.running`; a class, since a generator takes as long again to leave."""
 
-    __slots__ = ("_begun", "_is_outermost", "_state")
+    __slots__ = ("_is_outermost", "_start", "_state")
 
-    def __init__(self, state: SessionState, begun: float | None = None) -> None:
-        """`begun`: when what goes on now began, by `time.monotonic`; None if it begins now."""
+    def __init__(self, state: SessionState, start: float | None = None) -> None:
+        """`start`: when the statement began, by `time.monotonic`; None if it begins now."""
         self._state = state
-        self._begun = begun
+        self._start = start
         self._is_outermost = False
 
     def __enter__(self) -> None:
@@ -181,7 +181,7 @@ class _Running(AbstractContextManager[None]):
         if not cancellation.running:  # else it is a statement that reads the rows of another one
             self._is_outermost = True
             try:
-                elapsed = 0.0 if self._begun is None else time.monotonic() - self._begun
+                elapsed = 0.0 if self._start is None else time.monotonic() - self._start
                 cancellation.begin(state.settings.statement_timeout, elapsed)
             except BaseException:
                 state.lock.release()

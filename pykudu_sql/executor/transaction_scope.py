@@ -50,8 +50,8 @@ class TransactionScope:
     """Runs statements in the right transaction. Used by one thread at a time."""
 
     __slots__ = (
-        "_autocommit", "_begin", "_begun", "_checkpoint", "_current", "_durable", "_read_only",
-        "_retry_queue", "_savepoints",
+        "_autocommit", "_begin", "_checkpoint", "_current", "_durable", "_is_explicit",
+        "_read_only", "_retry_queue", "_savepoints",
     )  # fmt: skip
 
     def __init__(
@@ -79,7 +79,7 @@ class TransactionScope:
         self._durable = durable
         self._autocommit = autocommit
         self._current: Transaction | None = None
-        self._begun = False
+        self._is_explicit = False
         self._read_only = False
         self._savepoints: list[_Named] = []
 
@@ -113,7 +113,9 @@ class TransactionScope:
     def gives_way(self) -> bool:
         """Whether a change of the catalog may end the open transaction, which has only read."""
         current = self._current
-        return current is not None and not (self._begun or self._savepoints or current.has_writes)
+        return current is not None and not (
+            self._is_explicit or self._savepoints or current.has_writes
+        )
 
     def begin(self, *, read_only: bool = False) -> None:
         """BEGIN; in a read-only transaction statements that write are refused.
@@ -127,7 +129,7 @@ class TransactionScope:
                 sqlstate="25001",
             )
         self._current = self._begin()
-        self._begun = True
+        self._is_explicit = True
         self._read_only = read_only
 
     def set_read_only(self, value: bool | None) -> None:
@@ -176,7 +178,7 @@ class TransactionScope:
     def _leave(self) -> "Transaction | None":
         """The transaction that was open; none is from here on."""
         current, self._current = self._current, None
-        self._begun = self._read_only = False
+        self._is_explicit = self._read_only = False
         self._savepoints = []
         return current
 

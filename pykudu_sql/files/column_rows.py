@@ -16,7 +16,7 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import DataError
 
 _BATCH_ROWS, _BATCH_BYTES = 1 << 16, 16 << 20
-_SHOWN = {"parquet": "Parquet", "orc": "ORC", "arrow": "Arrow"}
+_FORMAT_NAMES = {"parquet": "Parquet", "orc": "ORC", "arrow": "Arrow"}
 
 
 class ColumnFile:
@@ -106,7 +106,7 @@ class ColumnFile:
                 sqlstate="22008",
             )
         return DataError(
-            f"'{self.name}' cannot be read as {_SHOWN[self._format]}: {error!s:.200}",
+            f"'{self.name}' cannot be read as {_FORMAT_NAMES[self._format]}: {error!s:.200}",
             hint="it is damaged, or of another format: (FORMAT ..) says which",
         )
 

@@ -90,7 +90,7 @@ class CsvRows:
         self._torn: list[TornRow] = []
         self._first = 0
         self._good = 0
-        self._cut: list[int] = []
+        self._truncated_records: list[int] = []
         self._walk: CsvWalk | None = None
         self._is_complete = False
 
@@ -201,7 +201,7 @@ class CsvRows:
             return
         if walk.records.find_end() is None or self.count == self._first:
             line = walk.skip_line().decode(errors="replace")
-            self._cut.append(self.count)
+            self._truncated_records.append(self.count)
             torn = torn_row(self.count, _UNCLOSED, line)
             self.count += 1
             nothing = [pa.array([], pa.binary()) for _ in self.columns]
@@ -263,7 +263,7 @@ class CsvRows:
         return read_texts(array, column, blank_is_null=True)
 
     def lines(self, records: Sequence[int]) -> Mapping[int, int]:
-        return record_lines(self._path, self._kind, self._width, records, self._cut)
+        return record_lines(self._path, self._kind, self._width, records, self._truncated_records)
 
     def close(self) -> None:
         self._stream.close()

@@ -17,7 +17,7 @@ from pykudu_sql.storage.fs.database_places import check_other, check_replaced, c
 
 __all__ = ["FileAccess", "PermittedFile", "check_written"]
 
-_HIDDEN = (".", "_")
+_HIDDEN_PREFIXES = (".", "_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ def _is_within(path: str, folder: str) -> bool:
 def _below(folder: str) -> Iterator[str]:
     """What is in a folder, and below its folders of partitions."""
     with os.scandir(folder) as entries:
-        visible = [entry for entry in entries if not entry.name.startswith(_HIDDEN)]
+        visible = [entry for entry in entries if not entry.name.startswith(_HIDDEN_PREFIXES)]
     for entry in visible:
         if "=" in entry.name and entry.is_dir(follow_symlinks=False):
             yield from _below(entry.path)

@@ -92,13 +92,13 @@ def file_kind(path: str, options: FileOptions) -> FileKind:
             f"the name '{path:.200}' does not say the format of the file",
             hint="add (FORMAT csv), or another of " + ", ".join(FORMATS),
         )
-    offered = _COMPRESSIONS[file_format]
+    compressions = _COMPRESSIONS[file_format]
     by_name = _PACKED.get(ending) if file_format in TEXTS else None
-    compression = options.compression or by_name or offered[0]
-    if compression not in offered:
+    compression = options.compression or by_name or compressions[0]
+    if compression not in compressions:
         raise InvalidValueError(
             f"{file_format} files are not packed by '{compression:.40}'",
-            hint="COMPRESSION is one of " + ", ".join(offered),
+            hint="COMPRESSION is one of " + ", ".join(compressions),
         )
     is_tsv = path.lower().removesuffix(f".{ending}" if by_name else "").endswith(".tsv")
     return FileKind(

@@ -29,7 +29,7 @@ from pykudu_sql.storage.errors import DataError, InvalidSchemaError, UndefinedCo
 
 SAMPLE_BYTES: Final = 8 << 20
 _SAMPLE_OBJECTS: Final = 20_000
-_LOST: Final = r"^\s*[+-]?0[0-9]"
+_LEADING_ZERO: Final = r"^\s*[+-]?0[0-9]"
 _PLAIN_NUMBER: Final = re.compile("0|-?[1-9][0-9]{0,17}", re.ASCII)
 _NO_DIGITS: Final = "^[^1-9]*|[eE].*|[^0-9]"
 _MOST_DIGITS: Final = 15
@@ -260,7 +260,7 @@ def _csv_sample(data: bytes, kind: FileKind) -> pa.Table:
 
 def _would_change(texts: pa.ChunkedArray, kind: pa.DataType) -> bool:
     """Whether numbers of a type are not all that their texts say."""
-    if pc.any(pc.match_substring_regex(texts, _LOST)).as_py():
+    if pc.any(pc.match_substring_regex(texts, _LEADING_ZERO)).as_py():
         return True
     if pa.types.is_integer(kind):
         return False

@@ -39,8 +39,8 @@ def _texts(array: pa.Array) -> pa.Array:
         return _objects(array) if pa.types.is_struct(kind) else _lists(array)
     if pa.types.is_floating(kind):
         finite = pc.is_finite(array)
-        kept = array if pc.all(finite).as_py() else pc.if_else(finite, array, None)
-        return scalar_texts(kept)
+        finite_values = array if pc.all(finite).as_py() else pc.if_else(finite, array, None)
+        return scalar_texts(finite_values)
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
         return scalar_texts(array)
     texts = scalar_texts(array)

@@ -48,7 +48,7 @@ def read_texts(texts: pa.Array, column: ColumnSchema, *, blank_is_null: bool) ->
     trimmed = pc.utf8_trim_whitespace(texts)
     if blank_is_null:
         trimmed = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
-    _check_kept(trimmed, column)
+    _check_exact(trimmed, column)
     try:
         values = coerce(trimmed, column.type, column.name)
     except DataError:
@@ -67,7 +67,7 @@ def _decoded(texts: pa.Array, column: ColumnSchema) -> pa.Array:
         ) from None
 
 
-def _check_kept(texts: pa.Array, column: ColumnSchema) -> None:
+def _check_exact(texts: pa.Array, column: ColumnSchema) -> None:
     """Refuse texts that a conversion takes and that mean more than it keeps."""
     if column.type.is_integer:
         wrong = pc.match_substring(texts, "x", ignore_case=True)

@@ -88,8 +88,8 @@ def read_values(values: pa.Array, column: ColumnSchema) -> pa.Array:
 
 def _check_digits(values: pa.Array, column: ColumnSchema) -> None:
     if values.type.scale > column.type.scale:
-        kept = pc.equal(pc.round(values, column.type.scale), values)
-        _check_all(kept, values, f"has more digits than {column.type}", column)
+        is_exact = pc.equal(pc.round(values, column.type.scale), values)
+        _check_all(is_exact, values, f"has more digits than {column.type}", column)
 
 
 def _check_days(values: pa.Array, column: ColumnSchema) -> None:
@@ -105,8 +105,8 @@ def _check_micros(values: pa.Array, column: ColumnSchema) -> None:
         _check_all(whole, nanos, "nanoseconds are no whole microseconds", column)
 
 
-def _check_all(kept: pa.Array, values: pa.Array, problem: str, column: ColumnSchema) -> None:
-    if not pc.all(kept, min_count=0).as_py():
-        wrong = values.filter(pc.invert(kept))[0]
+def _check_all(is_exact: pa.Array, values: pa.Array, problem: str, column: ColumnSchema) -> None:
+    if not pc.all(is_exact, min_count=0).as_py():
+        wrong = values.filter(pc.invert(is_exact))[0]
         shown = wrong.as_py()
         raise InvalidValueError(f"column '{column.name}': {shown} {problem}")

@@ -149,7 +149,7 @@ class _Restore:
     progress: Progress
     objects: list[str] = field(default_factory=list)
     tables: list[str] = field(default_factory=list)
-    _done: int = 0
+    _restored_rows: int = 0
 
     @contextmanager
     def undoing(self) -> Iterator[None]:
@@ -239,8 +239,8 @@ class _Restore:
             for chunk in staging_chunks(batches, _CHUNK_BYTES):
                 columns = dict(zip(ids, chunk.columns, strict=True))
                 files += stage_rows(env, target, transaction.coerce(table, columns))
-                self._done += chunk.num_rows
-                self.progress(f"{self._done:,} rows")
+                self._restored_rows += chunk.num_rows
+                self.progress(f"{self._restored_rows:,} rows")
         finally:
             transaction.rollback()
         return files

@@ -95,7 +95,7 @@ class MemoryBudget:
         """Nothing is held yet."""
         self.shares = shares
         self.is_pressed = False
-        self._held = 0
+        self._used = 0
         self._peaks = dict.fromkeys(Holder, 0)
         self._gauges: dict[Holder, Callable[[], int]] = dict.fromkeys(Holder, lambda: 0)
         self._gauges[Holder.STATEMENTS] = self._held_bytes
@@ -111,8 +111,8 @@ class MemoryBudget:
         """Count bytes as held by statements until an object is gone."""
         with self._mutex:
             self._apply_releases()
-            self._held += size
-            self._note(Holder.STATEMENTS, self._held)
+            self._used += size
+            self._note(Holder.STATEMENTS, self._used)
         # A finalizer may run while this thread holds the mutex, so it leaves a note instead.
         weakref.finalize(referent, self._released.append, size).atexit = False
 
@@ -155,11 +155,11 @@ class MemoryBudget:
     def _held_bytes(self) -> int:
         with self._mutex:
             self._apply_releases()
-            return self._held
+            return self._used
 
     def _apply_releases(self) -> None:
         while self._released:
-            self._held -= self._released.popleft()
+            self._used -= self._released.popleft()
 
     def _note(self, holder: Holder, used: int) -> None:
         self._peaks[holder] = max(self._peaks[holder], used)

@@ -41,7 +41,7 @@ class Lease:
         self._env = env
         self._lock = lock
         self._place = len(env.read_file(path))
-        self._held = True
+        self._is_locked = True
         self.path = path
 
     @classmethod
@@ -94,8 +94,8 @@ class Lease:
 
         Raises DiskError: refused by the file system; what stays behind holds nothing.
         """
-        if self._held and self._lock.is_held:
-            self._held = False
+        if self._is_locked and self._lock.is_held:
+            self._is_locked = False
             try:
                 self._env.unlink(self.path, point="lease.release")
             finally:
@@ -108,7 +108,7 @@ class Lease:
         the file at its end. Raises NotSupportedError: the file system is this process's own.
         """
         self._lock.hand_over(lambda descriptor: take(self.path, descriptor))
-        self._held = False
+        self._is_locked = False
 
 
 def renew(env: Env, path: str) -> None:

@@ -135,8 +135,8 @@ class WriteAheadLog:
         by a newer version.
         """
         segments = find_segments(env, directory, database_id)
-        needed = segments_after(segments, directory, after)
-        return replay_segments(env, needed, database_id, after)
+        live = segments_after(segments, directory, after)
+        return replay_segments(env, live, database_id, after)
 
     @property
     def last_sequence(self) -> int:
@@ -199,8 +199,8 @@ class WriteAheadLog:
 
         Raises CorruptionError: a needed record is damaged or missing.
         """
-        needed = segments_after(self._segments, self._directory, after)
-        return replay_segments(self._env, needed, self._database_id, after)
+        live = segments_after(self._segments, self._directory, after)
+        return replay_segments(self._env, live, self._database_id, after)
 
     def path_of(self, sequence: int) -> str:
         """The segment that holds a record, or would."""

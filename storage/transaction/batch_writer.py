@@ -106,9 +106,9 @@ class BatchWriter:
         for part in split(rows):
             pending = self._pending(table, part)
             located = pending.check(part.batch)
-            broken = violation_of(table, pending, part.batch, located)
-            if broken is not None:
-                raise_first(batch, broken)
+            violation = violation_of(table, pending, part.batch, located)
+            if violation is not None:
+                raise_first(batch, violation)
             checked.append((pending, part.batch, located))
         return sum(
             self._writes.keep(table, pending).write(keyed, located)
@@ -125,11 +125,13 @@ class BatchWriter:
             pending = self._pending(table, part)
             located = pending.locate(part.batch.keys)
             positions = rows.positions[part.indices]
-            broken = violation_of(table, pending, part.batch, located)
-            if broken is not None:
-                kept = collector.refuse_share(part.batch, positions, broken)
-                part = TabletRows(part.tablet, take_rows(part.batch, kept), part.indices[kept])
-                located, positions = located.take(kept), positions[kept]
+            violation = violation_of(table, pending, part.batch, located)
+            if violation is not None:
+                remaining = collector.refuse_share(part.batch, positions, violation)
+                part = TabletRows(
+                    part.tablet, take_rows(part.batch, remaining), part.indices[remaining]
+                )
+                located, positions = located.take(remaining), positions[remaining]
             rounds = collector.decide(pending, part.batch, located, positions)
             shares.append((pending, part, located, rounds))
         fit = [part.indices[indices] for _, part, _, rounds in shares for indices in rounds]
@@ -157,7 +159,7 @@ class BatchWriter:
             if len(indices):
                 round_batch = take_rows(batch, indices)
                 where = pending.locate(round_batch.keys) if number else located.take(indices)
-                broken = violation_of(table, pending, round_batch, where) if number else None
-                if broken is not None:
-                    raise broken.reason(int(np.argmax(broken.mask)))
+                violation = violation_of(table, pending, round_batch, where) if number else None
+                if violation is not None:
+                    raise violation.reason(int(np.argmax(violation.mask)))
                 self._writes.keep(table, pending).write(round_batch, where)

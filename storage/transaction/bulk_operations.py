@@ -76,9 +76,9 @@ def _write(
         tablet = services.tablets[table.tablets[part.tablet].id]
         pending = writes.keep(table, writes.on(table, tablet))
         located = pending.check(part.batch)
-        broken = violation_of(table, pending, part.batch, located)
-        if broken is not None:
-            raise_first(batch, broken)
+        violation = violation_of(table, pending, part.batch, located)
+        if violation is not None:
+            raise_first(batch, violation)
         shares.append((pending, part, located))
     changed = 0
     if kind is not RowOpKind.INSERT_IGNORE:

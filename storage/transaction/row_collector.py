@@ -117,8 +117,8 @@ class RowCollector:
         """What became of the batch, once the rows of all tablets are written."""
         failed, ignored = self._errors.failed, self._ignored
         applied = self._rows - failed - ignored
-        errors, refused = self._errors.errors(), self._errors.positions()
-        return RowResults(applied, ignored, failed, errors, refused)
+        errors, refused_positions = self._errors.errors(), self._errors.positions()
+        return RowResults(applied, ignored, failed, errors, refused_positions)
 
 
 def _effective(batch: KeyedOperations, alive: Mask) -> Mask:

@@ -113,7 +113,7 @@ class TransactionReads:
         stats: ScanStats | None,
     ) -> TableScan:
         """A scan that nothing is known of but what it reads."""
-        snapshot = self._snapshot if bound is None else self._held(table, bound)
+        snapshot = self._snapshot if bound is None else self._hold_of(table, bound)
         remaining = table.pruner.prune(spec.predicate)
         tablets = [self._services.tablets[table.tablets[index].id] for index in remaining]
         if spec.addressed:
@@ -151,7 +151,7 @@ class TransactionReads:
         does not reach back to `bound`.
         """
         if bound is not None:
-            self._held(table, bound)
+            self._hold_of(table, bound)
         by_id = table.schema.by_id
         columns = [by_id[i] for i in column_ids]
         index = tablet_of_key(table, key)
@@ -166,9 +166,9 @@ class TransactionReads:
             return tablet.read_row(probe, columns, self.bound)
         return pending.read_row(probe, columns)
 
-    def _held(self, table: TableInfo, bound: SnapshotBound) -> Hold:
+    def _hold_of(self, table: TableInfo, bound: SnapshotBound) -> Hold:
         """A claim on a bound in the past at which a table is read, until the transaction ends."""
-        held = self._past.get((table.id, bound))
-        if held is None:
-            held = self._past[table.id, bound] = self._services.history.hold((table,), bound)
-        return held
+        hold = self._past.get((table.id, bound))
+        if hold is None:
+            hold = self._past[table.id, bound] = self._services.history.hold((table,), bound)
+        return hold

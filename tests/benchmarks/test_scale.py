@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as ET
 
 from benchmarks.scale_operations import Cost
-from benchmarks.workloads.growth.scale import drawn
+from benchmarks.workloads.growth.scale import draw_costs
 
 SVG = "{http://www.w3.org/2000/svg}"
 COSTS = {
@@ -15,7 +15,7 @@ COSTS = {
 
 
 def test_each_operation_is_a_line_of_both_panels() -> None:
-    root = ET.fromstring(drawn(COSTS))
+    root = ET.fromstring(draw_costs(COSTS))
     panels = root.findall(f"{SVG}g")
     assert len(panels) == 2
     for panel in panels:
@@ -26,7 +26,7 @@ def test_each_operation_is_a_line_of_both_panels() -> None:
 
 
 def test_lines_lie_inside_the_picture() -> None:
-    root = ET.fromstring(drawn(COSTS))
+    root = ET.fromstring(draw_costs(COSTS))
     width, height = float(root.attrib["width"]), float(root.attrib["height"])
     for line in root.iter(f"{SVG}polyline"):
         for point in line.attrib["points"].split():
@@ -36,7 +36,7 @@ def test_lines_lie_inside_the_picture() -> None:
 
 
 def test_more_memory_lies_higher() -> None:
-    memory = ET.fromstring(drawn(COSTS)).findall(f"{SVG}g")[1]
+    memory = ET.fromstring(draw_costs(COSTS)).findall(f"{SVG}g")[1]
     places = [line.attrib["points"].split() for line in memory.findall(f"{SVG}polyline")]
     heights = [[float(point.split(",")[1]) for point in line] for line in places]
     assert all(upper <= lower for lower, upper in heights)

@@ -63,10 +63,10 @@ class _Opening:
 
     def blocks(self) -> tuple[int, int]:
         """Blocks that the count read, and that there are of the columns it reads."""
-        found = _BLOCKS.search("\n".join(self.plan))
-        if found is None:
+        match = _BLOCKS.search("\n".join(self.plan))
+        if match is None:
             raise ValueError(f"EXPLAIN ANALYZE does not tell of blocks: {self.plan}")
-        return int(found[1]), int(found[2])
+        return int(match[1]), int(match[2])
 
 
 def ten_million(bench: Workbench) -> Survey:
@@ -106,7 +106,7 @@ def _measure(bench: Workbench) -> Iterator[Figure]:
 
 
 def _opened(path: str) -> _Opening:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", PROGRAM, path, COUNT], check=True, capture_output=True, text=True
     )
-    return _Opening(**json.loads(done.stdout))
+    return _Opening(**json.loads(process.stdout))

@@ -44,20 +44,20 @@ def _measure(bench: Workbench, sizes: list[float]) -> Iterator[Figure]:
             yield Figure(f"{label}: processor", cost.processor, "s")
             yield Figure(f"{label}: rows a processor second", cost.rows / cost.processor, "rows/s")
             yield Figure(f"{label}: peak", cost.peak, "MiB")
-    (cache_folder() / PICTURE).write_text(drawn(costs))
+    (cache_folder() / PICTURE).write_text(draw_costs(costs))
 
 
 def _cost(path: str, name: str, size: float) -> Cost:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "benchmarks.scale_operations", path, name, f"{size:g}"],
         check=True,
         capture_output=True,
         text=True,
     )
-    return Cost(**json.loads(done.stdout))
+    return Cost(**json.loads(process.stdout))
 
 
-def drawn(costs: Costs) -> str:
+def draw_costs(costs: Costs) -> str:
     """Processor time a million rows, and peak memory, over size."""
     times: dict[str, list[tuple[float, float]]] = {}
     peaks: dict[str, list[tuple[float, float]]] = {}

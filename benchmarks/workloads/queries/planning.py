@@ -78,9 +78,9 @@ def _measure(bench: Workbench) -> Iterator[Figure]:
     for _ in range(bench.rounds or ROUNDS):
         for name, sql in STATEMENTS.items():
             times[name].append(_seconds(sql, context))
-    for name, taken in times.items():
-        yield Figure(name, min(taken) * 1e6, "us")
-        yield Figure(f"{name}, median", statistics.median(taken) * 1e6, "us")
+    for name, samples in times.items():
+        yield Figure(name, min(samples) * 1e6, "us")
+        yield Figure(f"{name}, median", statistics.median(samples) * 1e6, "us")
 
 
 def _context(store: OpenStore) -> PlanContext:

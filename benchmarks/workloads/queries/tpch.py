@@ -180,12 +180,12 @@ def _against_sqlite(bench: Workbench, clean: _Comparison) -> float:
 def _seconds_on_sqlite(peer: SqlitePeer, sql: str) -> float:
     stopper = threading.Timer(SQLITE_SECONDS, peer.interrupt)
     stopper.start()
-    begun = time.perf_counter()
+    start = time.perf_counter()
     try:
         peer.run(sql)
     finally:
         stopper.cancel()
-    return time.perf_counter() - begun
+    return time.perf_counter() - start
 
 
 def _moment(peer: Peer) -> int:

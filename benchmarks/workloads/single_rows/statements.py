@@ -53,15 +53,15 @@ def _executing(
 
 
 def _contestant(
-    name: str, database: Callable[[], Peer], run: Callable[[int], None], touched: int
+    name: str, database: Callable[[], Peer], run: Callable[[int], None], first_key: int
 ) -> Contestant:
-    """`touched` is the key of the first operation: its row shows whether the work was done."""
+    """`first_key` is the key of the first operation: its row shows whether the work was done."""
 
     def prepare() -> None:
         database()
 
     def answer() -> object:
-        row = database().execute(SELECT, (touched,)).fetchone()
+        row = database().execute(SELECT, (first_key,)).fetchone()
         return row if row is None else tuple(row)
 
     return Contestant(name, run, prepare, answer)

@@ -92,9 +92,11 @@ def _seconds(execute: Execute, statement: str) -> float:
 
 def _check(execute: Execute, name: str) -> None:
     """See that all rows came back as they were."""
-    (lost,) = execute("SELECT count(*) FROM (SELECT * FROM t EXCEPT SELECT * FROM back)").fetchone()
-    if lost:
-        raise AssertionError(f"{lost} rows of {name} did not come back")
+    (missing,) = execute(
+        "SELECT count(*) FROM (SELECT * FROM t EXCEPT SELECT * FROM back)"
+    ).fetchone()
+    if missing:
+        raise AssertionError(f"{missing} rows of {name} did not come back")
 
 
 def rows_of(count: int) -> pa.Table:

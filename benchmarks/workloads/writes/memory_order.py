@@ -125,8 +125,10 @@ def _measure_writes(bench: Workbench) -> Iterator[Figure]:
         yield Figure(f"upsert of {_BATCH_ROWS:,} new rows", float(np.median(new)), "s")
         again = [_seconds(partial(peer.upsert, SERIES, batch)) for batch in batches]
         yield Figure(f"upsert of {_BATCH_ROWS:,} rows in memory", float(np.median(again)), "s")
-        held = sum(tablet.components.memrowset.bytes for tablet in tablets_of(store, SERIES.name))
-        yield Figure("memory a row", held / (rows + _SINGLE_ROWS * _ROUNDS), "B")
+        row_bytes = sum(
+            tablet.components.memrowset.bytes for tablet in tablets_of(store, SERIES.name)
+        )
+        yield Figure("memory a row", row_bytes / (rows + _SINGLE_ROWS * _ROUNDS), "B")
     finally:
         peer.close()
 

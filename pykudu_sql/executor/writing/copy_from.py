@@ -127,7 +127,7 @@ class _FileRows:
         self._names = [column.name for column in self._columns]
         # Where a row ends the statement, the first of a batch will do.
         self._find = first_fault if mode is RowErrorMode.FAIL else faults
-        self._left_out: list[int] = []
+        self._rejected_positions: list[int] = []
         self._errors: list[RowError] = []
 
     def insert(self, transaction: Transaction) -> RowResults:
@@ -138,13 +138,13 @@ class _FileRows:
             results = write_rows(self._mode, transaction, table, kind, rows, self._by_id)
         if self._mode is RowErrorMode.FAIL:
             return results
-        positions = _AcceptedPositions(self._left_out)
+        positions = _AcceptedPositions(self._rejected_positions)
         errors = [replace(one, position=positions.position(one.position)) for one in results.errors]
         errors = sorted([*errors, *self._errors], key=lambda one: one.position)
         return RowResults(
             results.applied,
             results.ignored,
-            results.failed + len(self._left_out),
+            results.failed + len(self._rejected_positions),
             tuple(self._located(errors[:MAX_ROW_ERRORS])),
         )
 
@@ -160,12 +160,12 @@ class _FileRows:
             for chunk in self._rows().chunks():
                 columns = self._by_id(chunk)
                 results = collect_columns(transaction, table, RowOpKind.INSERT, columns)
-                refused = [one for one in results.errors if one.sqlstate == error.sqlstate]
-                if refused:
+                duplicates = [one for one in results.errors if one.sqlstate == error.sqlstate]
+                if duplicates:
                     # Of a key given twice the later row is meant.
-                    named = [one for one in refused if one.key and one.key in error.message]
-                    row = replace(named[-1], message=error.message) if named else refused[0]
-                    positions = _AcceptedPositions(self._left_out)
+                    named = [one for one in duplicates if one.key and one.key in error.message]
+                    row = replace(named[-1], message=error.message) if named else duplicates[0]
+                    positions = _AcceptedPositions(self._rejected_positions)
                     row = replace(row, position=positions.position(start + row.position))
                     (located,) = self._located([row])
                     return type(error)(located.message, hint=error.hint, sqlstate=error.sqlstate)
@@ -199,13 +199,13 @@ class _FileRows:
                 self._check_columns(self._parts[-1])
             part = self._parts[-1]
             checkpoint, refuse = self._state.checkpoint, partial(self._refuse, part)
-            taken = 0
+            counted_bytes = 0
             for fitting in fitting_rows(part.rows, self._find, checkpoint, refuse):
                 position = min(part.rows.bytes_read, sizes[place])
-                counter.add(position - taken)
-                taken = position
+                counter.add(position - counted_bytes)
+                counted_bytes = position
                 yield fitting.rows.select(self._names)
-            counter.add(sizes[place] - taken)
+            counter.add(sizes[place] - counted_bytes)
             part.rows.close()
 
     def _check_columns(self, part: _Part) -> None:
@@ -221,7 +221,7 @@ class _FileRows:
         if self._mode is RowErrorMode.FAIL:
             raise self._placed(part, unfit)
         position = part.start + unfit.record
-        self._left_out.append(position)
+        self._rejected_positions.append(position)
         if len(self._errors) < MAX_ROW_ERRORS:
             key = unfit.key(self._plan.table)
             self._errors.append(row_error(position, key, unfit.error))
@@ -263,8 +263,8 @@ def _place(part: _Part, record: int, lines: Mapping[int, int]) -> str:
 class _AcceptedPositions:
     """Positions in a statement of rows that are numbered without those left out."""
 
-    def __init__(self, left_out: Sequence[int]) -> None:
-        self._before = [position - place for place, position in enumerate(sorted(left_out))]
+    def __init__(self, positions: Sequence[int]) -> None:
+        self._before = [position - place for place, position in enumerate(sorted(positions))]
 
     def position(self, number: int) -> int:
         """Of the row that has a number among those kept."""

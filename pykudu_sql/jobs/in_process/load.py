@@ -158,7 +158,7 @@ class _Filling:
     options: LoadOptions
     by_row: bool = False
     rejects: RejectCollector = field(init=False)
-    _done: int = 0
+    _loaded_rows: int = 0
 
     def __post_init__(self) -> None:
         """Keep as many rejects as may be written; one more says that there are too many."""
@@ -224,7 +224,7 @@ class _Filling:
             with closing(open_rows(source.file, source.kind, self.table, unnamed)) as rows:
                 self.rejects.begin(source.file.path, rows)
                 for fitting in fitting_rows(rows, faults, self._check, self._refuse):
-                    self._done += fitting.rows.num_rows
+                    self._loaded_rows += fitting.rows.num_rows
                     self._tell(before + min(rows.bytes_read, source.file.size), total)
                     if fitting.rows.num_rows:
                         yield fitting.rows, fitting.records
@@ -232,7 +232,7 @@ class _Filling:
 
     def _tell(self, position: int, total: int) -> None:
         """Say how far the load is. `position`: among the bytes of all files."""
-        text = f"{self._done:,} rows, {position:,} of {total:,} bytes"
+        text = f"{self._loaded_rows:,} rows, {position:,} of {total:,} bytes"
         self.options.progress(text)
 
     def _check(self) -> None:

@@ -111,8 +111,8 @@ def _fill(
 def _without(rows: DataFrame, numbers: Sequence[int]) -> DataFrame:
     """Rows but for those of some numbers."""
     if numbers:
-        left_out = rows.sparkSession.createDataFrame([(n,) for n in numbers], f"{NUMBER} bigint")
-        rows = rows.join(f.broadcast(left_out), NUMBER, "left_anti")
+        excluded = rows.sparkSession.createDataFrame([(n,) for n in numbers], f"{NUMBER} bigint")
+        rows = rows.join(f.broadcast(excluded), NUMBER, "left_anti")
     return rows.drop(NUMBER)
 
 

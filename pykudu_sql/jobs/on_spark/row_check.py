@@ -146,8 +146,8 @@ class RowCheck:
 
     def source_text(self, checked: DataFrame) -> Column:
         """A row as it came: the line where it could not be taken apart, else JSON."""
-        hidden = (CORRUPT, REASON, *ROW_LOCATION)
-        names = [name for name in checked.columns if name not in hidden]
+        internal = (CORRUPT, REASON, *ROW_LOCATION)
+        names = [name for name in checked.columns if name not in internal]
         row = f.to_json(f.struct(*map(cell, names)), {"ignoreNullFields": "false"})
         return f.coalesce(f.col(CORRUPT), row) if self.torn else row
 

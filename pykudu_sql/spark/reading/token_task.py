@@ -53,14 +53,14 @@ class _Claim:
             try:
                 renew(LocalEnv(), self._path)
             except DiskError as error:
-                raise self._lost() from error
+                raise self._snapshot_error() from error
 
     def check(self, error: Exception) -> None:
         """Say why a file is not there, if that is because the files were given back."""
         if self._path is None or not LocalEnv().exists(self._path):
-            raise self._lost() from error
+            raise self._snapshot_error() from error
 
-    def _lost(self) -> OperationalError:
+    def _snapshot_error(self) -> OperationalError:
         return OperationalError(
             f"the snapshot of table '{self._location.table}' behind this DataFrame "
             f"has been released: nothing read it for {IDLE_SECONDS:.0f} seconds",

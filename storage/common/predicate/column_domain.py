@@ -246,8 +246,8 @@ def compare(left: Any, right: Any) -> int:
         return 1
     if left == right:
         return 0
-    left_nan, right_nan = left != left, right != right
-    return int(left_nan) - int(right_nan)
+    left_is_nan, right_is_nan = left != left, right != right
+    return int(left_is_nan) - int(right_is_nan)
 
 
 def _compare_lower(left: Endpoint, right: Endpoint) -> int:

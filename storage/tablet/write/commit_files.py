@@ -97,13 +97,13 @@ class CommitFiles:
         ]
         names = [name for meta in new for name in meta.files]
         replaced_rowsets = [rowset for rowset in rowsets if self._own.filed(rowset.id)]
-        begun = [begin_flush(rowset, tablet.types) for rowset in replaced_rowsets]
-        metas = [self._with_changes(rowset, timestamp) for rowset in begun]
-        for rowset, meta in zip(begun, metas, strict=True):
+        flushing = [begin_flush(rowset, tablet.types) for rowset in replaced_rowsets]
+        metas = [self._with_changes(rowset, timestamp) for rowset in flushing]
+        for rowset, meta in zip(flushing, metas, strict=True):
             names += [(REDO, file.number) for file in meta.redo[len(rowset.meta.redo) :]]
         files.publish(names, "bulk")
         self.staged = list(tablet.open_rowsets(new))
-        self.changed = [finish_flush(files, *pair) for pair in zip(begun, metas, strict=True)]
+        self.changed = [finish_flush(files, *pair) for pair in zip(flushing, metas, strict=True)]
         self._replaced_rowsets = replaced_rowsets
         edit = TabletEdit(tablet.id, rowsets=[*new, *metas])
         files.note_named(edit.files)
@@ -127,11 +127,11 @@ class CommitFiles:
             if isinstance(layer, DeltaMemStore):
                 merged = merge_redo([run.deltas for run in layer.current()])
                 deltas = collapse(merged, EVERYTHING)
-                begun = len(self.deltas)
+                flushing = len(self.deltas)
                 for meta in write_deltas(tablet.files, self.deltas, REDO, deltas, tablet.types):
                     file = open_staged_deltas(tablet.files, meta, rowset.meta.rows)
                     self._own.deltas[rowset.id].layers[index] = file
-                self._from_memory += self.deltas[begun:]
+                self._from_memory += self.deltas[flushing:]
         return [file for file in self._own.filed(rowset.id) if isinstance(file, DeltaFile)]
 
     def swap_in(self) -> None:

@@ -34,7 +34,7 @@ def sessions(tmp_path: Path) -> Iterator[tuple[pykudu_sql.Connection, pykudu_sql
 def before_commit(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Functions that are called when a statement has written and not committed, one each time."""
     waiting: list[Any] = []
-    done = TransactionScope._done
+    done = TransactionScope._run_action
 
     def done_and_then(scope: TransactionScope, *arguments: Any) -> Any:
         result = done(scope, *arguments)
@@ -42,7 +42,7 @@ def before_commit(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
             waiting.pop(0)()
         return result
 
-    monkeypatch.setattr(TransactionScope, "_done", done_and_then)
+    monkeypatch.setattr(TransactionScope, "_run_action", done_and_then)
     return waiting
 
 
