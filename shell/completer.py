@@ -79,7 +79,12 @@ class ShellCompleter(Completer):
                 yield from map(_quote_if_needed, self._tables())
                 yield from self._system_tables()
             case Suggest.SYSTEM_TABLES:
-                yield from (name.partition(".")[2] for name in self._system_tables())
+                of_schema = f"{completion.schema}."
+                yield from (
+                    name.removeprefix(of_schema)
+                    for name in self._system_tables()
+                    if name.startswith(of_schema)
+                )
             case Suggest.DATABASES:
                 yield from map(_quote_if_needed, self._databases())
             case Suggest.SAVED:

@@ -1,6 +1,6 @@
 """All commands, and the look-up and run of the command of a line."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,8 @@ from pykudu_sql.shell.commands import (
 )
 from pykudu_sql.shell.commands.command import Command, ExternalAccess, command, split_words
 from pykudu_sql.shell.manual import find_section
-from pykudu_sql.shell.output.spans import Role, Span
-from pykudu_sql.shell.output.wrapping import wrap_entry
+from pykudu_sql.shell.output.spans import Line, Role, Span
+from pykudu_sql.shell.output.wrapping import wrap_entry, wrap_line
 from pykudu_sql.shell.settings import UnknownCommandError, UsageError, suggest_name
 
 if TYPE_CHECKING:
@@ -81,9 +81,22 @@ def help_command(session: "ShellSession", arguments: Sequence[str]) -> None:
             session.output.write_line(line)
     if section is not None:
         session.output.write_line((Span(section.heading, Role.NAME),))
-        session.output.write(f"{section.text}\n")
+        for line in _page_lines(section.text, session.output.width()):
+            session.output.write_line(line)
     if not topic:
         session.output.write("Everything else is SQL and ends with a semicolon.\n")
+
+
+def _page_lines(text: str, columns: int | None) -> Iterator[Line]:
+    """Lines of a page that fit the terminal; those of examples stay as they are."""
+    in_block = False
+    for line in text.splitlines():
+        is_fence = line.startswith("```")
+        in_block = in_block is not is_fence
+        if in_block or is_fence:
+            yield (Span(line),)
+        else:
+            yield from wrap_line((Span(line),), columns, 2 if line.startswith("- ") else 0)
 
 
 COMMANDS: tuple[Command, ...] = (

@@ -27,6 +27,7 @@ class Completion:
         setting: whose values are suggested.
         joined: (alias, table) of what a join condition is about, the joined table last.
         next: the words that may come.
+        schema: the one whose system tables are suggested.
     """
 
     kinds: tuple[Suggest, ...]
@@ -37,6 +38,7 @@ class Completion:
     setting: str = ""
     joined: tuple[tuple[str, str], ...] = ()
     next: tuple[str, ...] = ()
+    schema: str = ""
 
 
 NOTHING = Completion(())
@@ -46,6 +48,7 @@ _BEFORE_EXPRESSION = words(
     "SELECT WHERE ON AND OR NOT HAVING BY SET CASE WHEN THEN ELSE DISTINCT BETWEEN IN LIKE "
     "QUALIFY USING DIV RETURNING ALL"
 )
+_SYSTEM_SCHEMAS = frozenset({"sys", "information_schema"})
 _BEFORE_COLUMN = words("COLUMN CHANGE")
 # Statements that go on with a word of a list of their own.
 _AFTER_FIRST = {
@@ -146,8 +149,8 @@ def _complete_sql(past: Sequence[Token], statement: Sequence[Token], prefix: str
     previous = past[-1]
     if previous.text == "." and len(past) > 1:
         owner = past[-2].name
-        if owner == "sys" and len(past) > 2 and _expects_table(past[:-2]):
-            return Completion((Suggest.SYSTEM_TABLES,), prefix)
+        if owner in _SYSTEM_SCHEMAS and len(past) > 2 and _expects_table(past[:-2]):
+            return Completion((Suggest.SYSTEM_TABLES,), prefix, schema=owner)
         owners = tuple(dict.fromkeys(t for alias, t in named_anywhere if owner in (alias, t)))
         named = tuple(c for t in owners or (owner,) for c in derived.get(t, ()))
         return Completion((Suggest.COLUMNS,), prefix, owners or (owner,), columns=named)

@@ -110,3 +110,15 @@ def test_a_wide_result_fits_the_terminal(terminal: Terminal) -> None:
     assert "xxx…xxx" in shown
     boxes = [line for line in shown.splitlines() if line.startswith(("┌", "│"))]
     assert {len(line) for line in boxes} == {COLUMNS}
+
+
+def test_the_page_of_a_statement_fits_the_terminal_but_for_its_examples(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    narrow = Terminal(tmp_path, environ, columns=60, rows=200)
+    narrow.wait("my.db>")
+    narrow.line(".help select")
+    page = narrow.answer("SELECT supports")
+    assert "- joins of all kinds, also SEMI, ANTI, ASOF, LATERAL (of\n" in page
+    assert "  queries and table functions), NATURAL and USING;\n" in page
+    narrow.kill()

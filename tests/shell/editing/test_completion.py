@@ -75,6 +75,7 @@ def at_mark(text: str) -> Completion:
         ("optimize |", (S.TABLES,), ""),
         ("vacuum table |", (S.TABLES,), ""),
         ("select * from sys.|", (S.SYSTEM_TABLES,), ""),
+        ("select * from information_schema.ta|", (S.SYSTEM_TABLES,), "ta"),
         ("describe sys.ta|", (S.SYSTEM_TABLES,), "ta"),
         ("select sys.|", (S.COLUMNS,), ""),
         ("show create table |", (S.TABLES,), ""),
@@ -236,6 +237,9 @@ def test_every_function_setting_value_and_snapshot_is_offered() -> None:
     session.connection.execute("CREATE TABLE t (customer_id INT PRIMARY KEY)")
     assert offered("SELECT 1 FROM t WHERE cid")[0] == "customer_id"
     assert offered("SELECT * FROM t AS OF SNAPSHOT bef") == ["before_all"]
+    tables = session.connection.list_system_tables()
+    assert {f"sys.{name}" for name in offered("SELECT * FROM sys.")} <= set(tables)
+    assert offered("SELECT * FROM information_schema.schema") == ["schemata"]
     assert (
         offered("WITH x AS (SELECT 1 AS total_cost) SELECT * FROM x WHERE tot")[0] == "total_cost"
     )
