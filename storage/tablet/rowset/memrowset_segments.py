@@ -30,6 +30,8 @@ from pykudu_sql.storage.tablet.rowset.tablet_scanner import ordinals_between
 _MOST_SINGLE_ROWS = 4096
 # Reading puts a segment together with what came since the last time, and picks rows by segment.
 _MOST_BATCH_ROWS = 131072
+# Of a half of the rows or more, all are put together to pick from.
+_DENSE = 2
 
 
 class RowSegment:
@@ -200,7 +202,7 @@ class MemRowSelection:
         self._starts = np.array([segment.start for segment in segments], np.int64)
         self._ordinals = ordinals
         self._view = view
-        self._pieces: dict[tuple[int, int], _Pieces] = {}
+        self._pieces: dict[tuple[int, int], _Gather] = {}
 
     def read(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
         ordinals = self._ordinals[start:stop]
@@ -219,15 +221,20 @@ class MemRowSelection:
     def evaluate(self, step: FilterStep, start: int, stop: int) -> None:
         return None
 
-    def _cells(self, column: ColumnSchema, ordinals: Ordinals, pieces: "_Pieces") -> pa.Array:
+    def _cells(self, column: ColumnSchema, ordinals: Ordinals, pieces: "_Gather") -> pa.Array:
         layers = self._view.layers(column.id)
         parts = [part for layer in layers if (part := layer.at_ordinals(ordinals)) is not None]
         return apply_patches(pieces.inserted(column), 0, parts, column.type)
 
-    def _pieces_of(self, ordinals: Ordinals) -> "_Pieces":
+    def _pieces_of(self, ordinals: Ordinals) -> "_Gather":
         """Where some rows stand."""
         if (ordinals[1:] > ordinals[:-1]).all():
             return _Pieces(self._ascending_pieces(ordinals), None)
+        first, stop = int(self._starts[0]), int(ordinals.max()) + 1
+        if len(ordinals) * _DENSE >= stop - first:
+            ends = np.append(self._starts[1:], stop).clip(max=stop)
+            counts = np.maximum(ends - self._starts, 0).tolist()
+            return _DenseRows(self._segments, counts, pa.array(ordinals - first))
         numbers = np.searchsorted(self._starts, ordinals, "right") - 1
         if len(self._segments) < 1 << 16:
             numbers = numbers.astype(np.uint16)  # which numpy sorts by radix
@@ -256,6 +263,34 @@ class MemRowSelection:
 
 
 @dataclass(frozen=True, slots=True)
+class _DenseRows:
+    """A large part of all rows, in any order.
+
+    Attributes:
+        segments: all, one behind the other.
+        counts: for each, how many of its first rows are among those that have any of the rows.
+        rows: the positions of the rows wanted in these.
+    """
+
+    segments: Sequence[Segment]
+    counts: Sequence[int]
+    rows: pa.Array
+
+    def inserted(self, column: ColumnSchema) -> pa.Array:
+        """The cells as they were inserted, in the order wanted.
+
+        One copy of all cells and one of those wanted: to pick them segment by segment and then to
+        bring them in order makes three.
+        """
+        parts = [
+            segment.column(column, count)
+            for segment, count in zip(self.segments, self.counts, strict=True)
+            if count
+        ]
+        return pc.pick(concat_values(parts), self.rows)
+
+
+@dataclass(frozen=True, slots=True)
 class _Pieces:
     """Rows by the segment that they stand in.
 
@@ -278,3 +313,6 @@ class _Pieces:
             return parts[0]
         cells = concat_values(parts)
         return cells if self.back is None else pc.pick(cells, self.back)
+
+
+_Gather = _DenseRows | _Pieces

@@ -3,6 +3,7 @@
 import gc
 import weakref
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,8 +12,13 @@ from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
-from pykudu_sql.storage.tablet.rowset.memrowset_segments import BatchSegment, RowSegment
+from pykudu_sql.storage.tablet.rowset.memrowset_segments import (
+    BatchSegment,
+    MemRowSelection,
+    RowSegment,
+)
 
 NUMBER = ColumnSchema(1, "n", DataType(Kind.INT32))
 WORD = ColumnSchema(2, "w", DataType(Kind.STRING))
@@ -91,3 +97,30 @@ def test_a_memrowset_whose_order_was_asked_for_goes_with_its_last_reference() ->
         assert watched() is None
     finally:
         gc.enable()
+
+
+@given(st.data(), st.lists(st.integers(1, 9), min_size=1, max_size=5))
+def test_a_selection_reads_its_rows_in_its_order_from_any_segments(
+    data: st.DataObject, sizes: list[int]
+) -> None:
+    """Few of the rows are picked segment by segment, many from all segments together."""
+    segments: list[RowSegment | BatchSegment] = []
+    words: list[str | None] = []
+    for size in sizes:
+        start, more = len(words), data.draw(st.lists(st.text(max_size=2), min_size=size))
+        if data.draw(st.booleans()):
+            batch = BatchSegment(start, frozenset({2}))
+            batch.add({2: pa.array(more)}, len(more))
+            segments.append(batch)
+        else:
+            single = RowSegment(start, (2,))
+            single.rows.extend((word,) for word in more)
+            segments.append(single)
+        words += more
+    every = st.permutations(range(len(words)))
+    ordinals = np.array(data.draw(every)[: data.draw(st.integers(1, len(words)))], np.int64)
+    selection = MemRowSelection(segments, ordinals, DeltaView(()))
+    expected = [words[ordinal] for ordinal in ordinals]
+    assert selection.read(WORD, 0, len(ordinals)).to_pylist() == expected
+    assert selection.read(LATER, 0, len(ordinals)).to_pylist() == [7] * len(ordinals)
+    assert selection.take(WORD, np.array([0])).to_pylist() == expected[:1]
