@@ -33,6 +33,7 @@ CAMPAIGNS = (
     "pykudu_sql/hostile",
     "pykudu_sql/isolation",
     "pykudu_sql/limits",
+    "pykudu_sql/file_mutations",
     "pykudu_sql/mutations",
     "pykudu_sql/numbers",
     "pykudu_sql/processes",

@@ -16,7 +16,43 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import DataError
 
 _BATCH_ROWS, _BATCH_BYTES = 1 << 16, 16 << 20
+_LONGEST_ORC_TAIL = 256
+_ORC_VERSION, _ORC_VERSIONS = 4, ((0, 11), (0, 12), (1, 9999))
 _FORMAT_NAMES = {"parquet": "Parquet", "orc": "ORC", "arrow": "Arrow"}
+
+
+def _check_orc_version(source: pa.NativeFile) -> None:
+    """Raise ArrowInvalid: a file is of a version of ORC for which its reader prints a warning."""
+    source.seek(max(0, source.size() - _LONGEST_ORC_TAIL))
+    tail: bytes = source.read()
+    source.seek(0)
+    version: list[int] = []
+    try:
+        numbers = iter(tail[-1 - tail[-1] : -1])  # the postscript, a message of Protocol Buffers
+        while (key := _varint(numbers)) is not None:
+            value = _varint(numbers) or 0
+            of_version = key >> 3 == _ORC_VERSION
+            if key & 7 == 2:
+                inner = iter([next(numbers) for _ in range(value)])
+                while of_version and (part := _varint(inner)) is not None:
+                    version.append(part)
+            elif of_version:
+                version.append(value)
+    except (IndexError, StopIteration):
+        return  # the reader says what is wrong
+    if len(version) == 2 and tuple(version) not in _ORC_VERSIONS:
+        raise pa.ArrowInvalid(f"version {version[0]}.{version[1]} of ORC is not known")
+
+
+def _varint(numbers: Iterator[int]) -> int | None:
+    """The next number; None at the end. Raises StopIteration: it is cut."""
+    number, shift = next(numbers, None), 7
+    if number is None or number < 0x80:
+        return number
+    number &= 0x7F
+    while (more := next(numbers)) >= 0x80:
+        number, shift = number | (more & 0x7F) << shift, shift + 7
+    return number | more << shift
 
 
 class ColumnFile:
@@ -25,6 +61,7 @@ class ColumnFile:
     Attributes:
         name: for messages.
         schema: of its rows.
+        names: of its columns.
         bytes_read: about how much of it the rows so far took.
     """
 
@@ -37,10 +74,12 @@ class ColumnFile:
         self.bytes_read = self._parts = 0
         try:
             self._file = self._opened()
-        except (pa.ArrowException, OSError) as error:
+            own_schema = getattr(self._file, "schema_arrow", None) or self._file.schema
+            self.names: Sequence[str] = own_schema.names
+        except (pa.ArrowException, OSError, UnicodeError) as error:
             self.close()
             raise self._damaged(error) from None
-        self.schema: pa.Schema = getattr(self._file, "schema_arrow", None) or self._file.schema
+        self.schema: pa.Schema = own_schema
 
     def _opened(self) -> Any:
         if self._format == "parquet":
@@ -50,6 +89,7 @@ class ColumnFile:
         if self._format == "orc":
             from pyarrow.orc import ORCFile
 
+            _check_orc_version(self._source)
             return ORCFile(self._source)
         try:
             return pa.ipc.open_file(self._source)
@@ -61,8 +101,10 @@ class ColumnFile:
         """The columns of some names, of all rows. Raises DataError: the file is damaged."""
         try:
             for batch in self._read(names):
-                yield batch.select(names)
-        except (pa.ArrowException, OSError) as error:
+                selected = batch.select(names)
+                selected.validate(full=True)  # Arrow's readers take offsets and texts as they are
+                yield selected
+        except (pa.ArrowException, OSError, UnicodeError) as error:
             raise self._damaged(error) from None
 
     def _read(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -134,14 +176,14 @@ class ColumnRows:
         self._file = ColumnFile(file, kind.format)
         schema = self._file.schema
         try:
-            positions = positions_of(schema.names, table, requested_columns, file.name)
+            positions = positions_of(self._file.names, table, requested_columns, file.name)
             for index, column in positions:
                 check_family(column, schema.field(index).type, file.name)
         except BaseException:
             self.close()
             raise
         self.columns: Sequence[ColumnSchema] = [column for _, column in positions]
-        self._names = [schema.names[index] for index, _ in positions]
+        self._names = [self._file.names[index] for index, _ in positions]
 
     def batches(self) -> Iterator[FileBatch]:
         for batch in self._file.batches(self._names):
