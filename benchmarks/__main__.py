@@ -162,15 +162,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _names(known: Mapping[str, object]) -> Callable[[str], tuple[str, ...]]:
+def _names(name_list: Mapping[str, object]) -> Callable[[str], tuple[str, ...]]:
     """Reads a list of names; `point` stands for all that begin with `point_`."""
 
     def names(text: str) -> tuple[str, ...]:
         selection: list[str] = []
         for part in map(str.strip, text.split(",")):
-            matches = [name for name in known if name == part or name.startswith(f"{part}_")]
+            matches = [name for name in name_list if name == part or name.startswith(f"{part}_")]
             if not matches:
-                raise argparse.ArgumentTypeError(f"{part!r} is none of {', '.join(known)}")
+                raise argparse.ArgumentTypeError(f"{part!r} is none of {', '.join(name_list)}")
             selection += matches
         return tuple(selection)
 

@@ -234,14 +234,14 @@ class Session:
         from pykudu_sql.executor.frames import table_of
 
         with self._error_boundary(""):
-            held, inferred = table_of(data)
+            arrow_table, inferred = table_of(data)
             name = ".".join(map(quote_name, table.split(".")))
             statement = inferred.with_key(key).create_statement(name)
         if partition_by is not None:
             statement += f" PARTITION BY {partition_by}"
         self.execute(statement)
         try:
-            return self.append(table, held, "insert")
+            return self.append(table, arrow_table, "insert")
         except BaseException:
             with suppress(Error):
                 self.execute(f"DROP TABLE {name}")

@@ -65,10 +65,10 @@ def _write(text: str) -> None:
 def _pending_keys(terminal: int) -> Iterator[None]:
     """Keys are neither drawn nor acted on meanwhile, Ctrl-C included: all wait for a reader."""
     before = termios.tcgetattr(terminal)
-    held = termios.tcgetattr(terminal)
-    held[0] &= ~(termios.ICRNL | termios.INLCR | termios.IGNCR | termios.IXON)
-    held[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG)
-    termios.tcsetattr(terminal, termios.TCSANOW, held)
+    raw_mode = termios.tcgetattr(terminal)
+    raw_mode[0] &= ~(termios.ICRNL | termios.INLCR | termios.IGNCR | termios.IXON)
+    raw_mode[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG)
+    termios.tcsetattr(terminal, termios.TCSANOW, raw_mode)
     try:
         yield
     finally:

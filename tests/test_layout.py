@@ -20,6 +20,11 @@ import pykudu_sql
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("planner", "shell", "storage")
 MODULES_IN_A_ROOM = 20
+# Words that say what happened to a thing; a name says what the thing is: a mask, a match, a count.
+PARTICIPLES = frozenset((
+    "asked", "begun", "chosen", "dealt", "found", "given", "gone", "held", "kept", "known", "lost",
+    "made", "met", "seen", "shown", "taken", "told", "wanted",
+))  # fmt: skip
 HEAVY = ("deltalake", "duckdb", "numpy", "prompt_toolkit", "pyarrow", "pyspark", "sqlglot")
 
 
@@ -119,6 +124,33 @@ def test_every_import_is_absolute_and_by_full_name() -> None:
         if level or module.split(".")[0] in ROOMS
     ]
     assert wrong == []
+
+
+def names_of(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of every class, function, parameter, variable and attribute of a module."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.lineno, node.name
+            case ast.arg():
+                yield node.lineno, node.arg
+            case ast.Name(ctx=ast.Store()):
+                yield node.lineno, node.id
+            case ast.Attribute(ctx=ast.Store()):
+                yield node.lineno, node.attr
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield node.lineno, name
+
+
+def test_no_name_of_the_product_is_a_participle_alone() -> None:
+    participles = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path in source_files()
+        if path.relative_to(ROOT).parts[0] != "tests"
+        for line, name in names_of(ast.parse(path.read_text(), filename=str(path)))
+        if name.strip("_").lower() in PARTICIPLES
+    ]
+    assert participles == []
 
 
 def test_the_code_of_the_package_never_imports_tests_or_benchmarks() -> None:

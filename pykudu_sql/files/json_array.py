@@ -212,9 +212,9 @@ class ArrayElements:
 def _next_object(text: str, start: int, stop: int) -> int | None:
     """The comma behind which the element after a broken one begins, if it can be recognised."""
     bracket = text.find("[", start, stop)
-    found = _BOUNDARY.search(text, start, stop if bracket < 0 else bracket)
-    if found is not None:
-        return found.start()
+    boundary = _BOUNDARY.search(text, start, stop if bracket < 0 else bracket)
+    if boundary is not None:
+        return boundary.start()
     depth = 0
     for token in _TOKEN.finditer(text, start, stop):
         match token.lastgroup:

@@ -105,8 +105,8 @@ def _check_micros(values: pa.Array, column: ColumnSchema) -> None:
         _check_all(whole, nanos, "nanoseconds are no whole microseconds", column)
 
 
-def _check_all(is_exact: pa.Array, values: pa.Array, problem: str, column: ColumnSchema) -> None:
-    if not pc.all(is_exact, min_count=0).as_py():
-        wrong = values.filter(pc.invert(is_exact))[0]
-        shown = wrong.as_py()
-        raise InvalidValueError(f"column '{column.name}': {shown} {problem}")
+def _check_all(fits: pa.Array, values: pa.Array, problem: str, column: ColumnSchema) -> None:
+    if not pc.all(fits, min_count=0).as_py():
+        wrong = values.filter(pc.invert(fits))[0]
+        cell = wrong.as_py()
+        raise InvalidValueError(f"column '{column.name}': {cell} {problem}")

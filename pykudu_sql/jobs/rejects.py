@@ -17,7 +17,7 @@ from typing import Final
 
 from pykudu_sql.storage.errors import DataError
 
-SHOWN: Final = 5
+MAX_LISTED_REJECTS: Final = 5
 
 BROKEN: Final = "broken lines"
 NO_VALUE: Final = "values that do not fit"

@@ -34,12 +34,12 @@ from pykudu_sql.jobs.load import Loaded
 from pykudu_sql.jobs.options import LoadOptions
 from pykudu_sql.jobs.rejects import (
     BROKEN,
+    MAX_LISTED_REJECTS,
     MISSING,
     NO_VALUE,
     NULL,
     OUTSIDE,
     PRESENT,
-    SHOWN,
     TWICE,
     Reject,
     too_many,
@@ -162,7 +162,7 @@ class _Filling:
 
     def __post_init__(self) -> None:
         """Keep as many rejects as may be written; one more says that there are too many."""
-        keeps = SHOWN if self.options.rejects is None else self.options.max_rejects
+        keeps = MAX_LISTED_REJECTS if self.options.rejects is None else self.options.max_rejects
         self.rejects = RejectCollector(keeps + 1)
 
     def write(self, transaction: Transaction) -> int:
@@ -309,7 +309,7 @@ class _Filling:
         return []
 
     def _too_many(self, count: str) -> DataError | IntegrityError:
-        first = self.rejects.located(SHOWN)
+        first = self.rejects.located(MAX_LISTED_REJECTS)
         if self.options.rejects is not None:
             return too_many(first, count, "--max-rejects N permits more")
         error = too_many(first, count, "--rejects FILE puts such rows there and loads the others")

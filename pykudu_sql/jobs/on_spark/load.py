@@ -25,7 +25,7 @@ from pykudu_sql.jobs.on_spark.source_files import (
 )
 from pykudu_sql.jobs.on_spark.spark_errors import plain_spark_errors
 from pykudu_sql.jobs.options import LoadOptions
-from pykudu_sql.jobs.rejects import SHOWN, Reject, too_many, write_rejects
+from pykudu_sql.jobs.rejects import MAX_LISTED_REJECTS, Reject, too_many, write_rejects
 from pykudu_sql.spark.options import operation_of
 from pykudu_sql.spark.sessions.session import start_session
 from pykudu_sql.spark.tables import WriteReport, write_table
@@ -97,7 +97,7 @@ def _fill(
     rejected = find_rejects(check, checked, database, kind, options.max_rejects)
     if len(rejected) > options.max_rejects:
         raise too_many(
-            located(rejected[:SHOWN], checked, source),
+            located(rejected[:MAX_LISTED_REJECTS], checked, source),
             f"more than {options.max_rejects:,}",
             "--max-rejects N permits more",
         )
@@ -121,7 +121,7 @@ def _check_all_fit(check: RowCheck, checked: DataFrame, source: SourceFiles) -> 
 
     Raises DataError: one does not; the message has their count and the first ones.
     """
-    first = unfit_rows(check, checked, SHOWN)
+    first = unfit_rows(check, checked, MAX_LISTED_REJECTS)
     if first:
         count = checked.where(f.col(REASON) != "").count()
         hint = "--rejects FILE puts such rows there and loads the others"

@@ -1,23 +1,10 @@
 """Large values that many rows share are refused before each row gets a copy."""
 
-from collections.abc import Iterator
-
 import pytest
 
 import pykudu_sql
 from pykudu_sql.storage.errors import OperationalError
-
-ROWS = 3000
-TEXT_BYTES = 100
-
-
-@pytest.fixture(scope="module")
-def connection() -> Iterator[pykudu_sql.Connection]:
-    opened = pykudu_sql.connect(":memory:", autocommit=True, memory_limit="200MB")
-    opened.execute("create table t (k int primary key, x string)")
-    opened.execute(f"insert into t select range, repeat('a', {TEXT_BYTES}) from range({ROWS})")
-    yield opened
-    opened.close()
+from tests.pykudu_sql.limits.conftest import ROWS
 
 
 @pytest.mark.parametrize(
