@@ -143,7 +143,12 @@ def constant_point_in_time(node: exp.Expr, context: PlanContext, clause: str) ->
         return PointInTime(last_before(bound), bound)
     if node.find(exp.Column, exp.Query) is not None:
         raise ProgrammingError(
-            f"{clause} needs a constant, not {display(node)}", span=span, sqlstate="42P10"
+            f"{clause} needs a constant, not {display(node)}",
+            hint=f"a snapshot is written snapshot('{node.name}')"
+            if isinstance(node, exp.Column)
+            else None,
+            span=span,
+            sqlstate="42P10",
         )
     return point_in_time(constant_value(node, context), context, span, clause)
 

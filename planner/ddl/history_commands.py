@@ -6,6 +6,7 @@ from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import CreateSnapshot, DropSnapshot, Plan, UndropTable
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.errors import InvalidSchemaError
 
 
 def create_snapshot(tokens: TokenStream, context: PlanContext) -> Plan:
@@ -41,7 +42,13 @@ def next_bound(tokens: TokenStream, context: PlanContext) -> SnapshotBound:
         tokens.accept("VERSION", "AS", "OF")
     expression = _up_to_comment(tokens)
     span = expression.span
-    return as_of_bound(value_of(expression, context), context, span)
+    try:
+        value = value_of(expression, context)
+    except InvalidSchemaError as error:
+        if expression.text.isidentifier():
+            error.hint = f"a snapshot is named SNAPSHOT {expression.text}"
+        raise
+    return as_of_bound(value, context, span)
 
 
 def _up_to_comment(tokens: TokenStream) -> Expression:

@@ -44,6 +44,9 @@ def import_command(session: "ShellSession", arguments: Sequence[str]) -> None:
     options = "" if null is None else f" (NULL {_text(null)})"
     copy = f"COPY {table} FROM {_text(file)}{options}"
     if not creates:
+        is_plain = "." not in words[1]
+        if is_plain and words[1].lower() not in session.connection.list_tables():
+            raise UsageError(f"there is no table '{words[1]}'; --create makes it of the file")
         session.run_statement(copy)
         return
     session.run_statement(_create_statement(file, table, key, null or ""))

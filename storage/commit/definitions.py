@@ -277,8 +277,12 @@ class Definitions:
             state = self._state
             named = [d for d in state.history.dropped() if d.table.name == name]
             if not named:
+                is_there = name in self._catalog.tables
                 raise UndefinedTableError(
-                    f"there is no dropped table '{name}'", hint="SHOW DROPPED TABLES lists them"
+                    f"there is no dropped table '{name}'",
+                    hint="a table of that name is there, and was not dropped"
+                    if is_there
+                    else "SHOW DROPPED TABLES lists them",
                 )
             newest = named[-1]
             mark = self._history.mark(newest.table.id)

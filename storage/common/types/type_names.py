@@ -134,6 +134,14 @@ def format_arrow_type(arrow: "pa.DataType") -> str:
         return str(arrow).upper()
 
 
+def _supported(name: str) -> str:
+    """What to write for a type that there is not: a near name, or one of all."""
+    import difflib  # rarely needed, and many programs start without it
+
+    near = difflib.get_close_matches(name, SQL_NAMES.values(), n=1, cutoff=0.75)
+    return f"did you mean {near[0]}?" if near else f"types are {', '.join(SQL_NAMES.values())}"
+
+
 @lru_cache(maxsize=1024)
 def parse_type(text: str) -> DataType:
     """The type a SQL or Kudu type name stands for: `BIGINT`, `int64`, `DECIMAL(15, 2)`.
@@ -148,9 +156,9 @@ def parse_type(text: str) -> DataType:
     kind = _KINDS_BY_NAME.get(match.group(1).upper()) if match else None
     if match is None or kind is None:
         instead = _INSTEAD.get(match.group(1).upper()) if match else None
-        supported = f"types are {', '.join(SQL_NAMES.values())}"
         raise InvalidSchemaError(
-            f"unknown type {text.strip()!r}", hint=f"use {instead}" if instead else supported
+            f"unknown type {text.strip()!r}",
+            hint=f"use {instead}" if instead else _supported(text.strip().upper()),
         )
     first, second = match.group(2), match.group(3)
     if match.group(1).upper() == "NUMBER" and first is None:

@@ -106,7 +106,7 @@ ERRORS = [
     ("drop table evnts", "42P01", "table 'evnts'", "evnts", "'events'"),
     ("describe evnts", "42P01", "table 'evnts'", "evnts", "'events'"),
     ("show tablets evnts", "42P01", "table 'evnts'", "evnts", None),
-    ("show nonsense", "42601", "nonsense", "nonsense", "TABLES"),
+    ("show nonsense of t", "42601", "nonsense", "nonsense", "TABLES"),
     ("create unique index i on t (a)", "0A000", "unique indexes", "unique", None),
 ]  # fmt: skip
 

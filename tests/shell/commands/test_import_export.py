@@ -136,3 +136,11 @@ def test_who_only_reads_replaces_no_file(database: Path, tmp_path: Path) -> None
     (tmp_path / "x.csv").write_text("before")
     assert "replaces no file" in said(database, f".export t {tmp_path}/x.csv", read_only=True)
     assert (tmp_path / "x.csv").read_text() == "before"
+
+
+def test_a_table_that_is_not_there_is_made_on_request(database: Path, tmp_path: Path) -> None:
+    (tmp_path / "new.csv").write_text("k,word\n1,a\n")
+    answer = said(database, f".import {tmp_path}/new.csv fresh")
+    assert "there is no table 'fresh'; --create makes it" in answer
+    assert "Copied 1 row(s)" in said(database, f".import {tmp_path}/new.csv T")
+    assert "Copied 1 row(s)" in said(database, f".import {tmp_path}/new.csv fresh --create")
