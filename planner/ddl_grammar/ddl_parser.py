@@ -42,6 +42,7 @@ from pykudu_sql.planner.ddl_grammar.table_options import (
 from pykudu_sql.planner.ddl_grammar.type_parser import type_name
 from pykudu_sql.planner.parse.lexer import TokenKind, tokenize
 from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.storage.common.types.schema import check_column_count
 from pykudu_sql.storage.common.types.table_properties import OWNER
 from pykudu_sql.storage.errors import NotSupportedError, SourceSpan
 
@@ -153,6 +154,7 @@ def _column_list(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSyn
             raise tokens.error("only one PRIMARY KEY", token)
         else:
             key = clause
+        check_column_count(len(columns) + len(names))
         if not tokens.accept_symbol(","):
             break
     if names and columns:

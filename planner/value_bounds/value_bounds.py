@@ -27,7 +27,7 @@ from pykudu_sql.planner.value_bounds.computed_once import (
 )
 from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES, Bounded
 from pykudu_sql.planner.value_bounds.gathered_values import GATHERED, TOO_LARGE
-from pykudu_sql.planner.value_bounds.list_maps import Element, element_of, growth_of
+from pykudu_sql.planner.value_bounds.list_maps import COPIED, Element, element_of, growth_of
 from pykudu_sql.planner.value_bounds.text_casts import (
     CASTABLE,
     COMPARING,
@@ -60,6 +60,7 @@ WITHIN_UNFOLDED = "__within_unfolded"  # called for each row, so that the engine
 SHALLOW = "__shallow"
 _COMPUTING = (
     *COMPARING, *PARSING_KINDS, exp.DPipe, exp.Anonymous, exp.Array, exp.Transform,
+    exp.ArrayFilter,
 )  # fmt: skip
 _FORMATS = ("format", "printf")
 _CHECKS = {WITHIN, WITHIN_UNFOLDED, TOO_LARGE, GATHERED, SHALLOW, CASTABLE, TRY_CASTABLE}
@@ -160,12 +161,15 @@ def _count_together(tree: exp.Expr) -> None:
 
 
 def _bounded_map(node: exp.Expr, element: Element | None) -> exp.Expr:
-    """A map over a list with its check, or as it is if it cannot outgrow the list."""
+    """A map over a list with its check, or as it is if the list is short.
+
+    `element`: what one becomes, None if that is no more than it is.
+    """
     mapped = list_map_of(node)
-    if mapped is None or element is None:
+    if mapped is None:
         return node
-    call = Call("list_transform", node, [mapped.source])
-    growth = growth_of(element, mapped.body)
+    call = Call(mapped.name, node, [mapped.source])
+    growth = COPIED if element is None else growth_of(element, mapped.body)
     _refuse_too_large(call, growth)
     return _checked(call, growth, ()) if _can_be_large(call, growth) else node
 

@@ -10,7 +10,8 @@ from pykudu_sql.planner.value_bounds.computed_once import COMPUTED_ONCE
 
 _AGGREGATING_NAMES = frozenset({"list_aggregate", "list_aggr", "aggregate", "array_aggregate"})
 _HASHING = frozenset({"histogram", "mode", "entropy"})
-_MAPPING_NAMES = frozenset({"list_transform", "list_apply", "array_transform"})
+_MAPPING = "list_transform"
+_MAPPING_NAMES = frozenset({_MAPPING, "list_apply", "array_transform"})
 _ROWS = (exp.Query, exp.Comprehension)  # of which a list is made, where they stand in it
 
 
@@ -31,15 +32,17 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class ListMap:
-    """A list made of another one, an element for each.
+    """A list made of another one, an element for each or for some.
 
     Attributes:
-        node: of the call or the list comprehension.
+        name: of the call.
+        node: of it or the list comprehension.
         source: the other list.
         body: what an element becomes.
         parameters: names in the body of the element, and of its place.
     """
 
+    name: str
     node: exp.Expr
     source: exp.Expr
     body: exp.Expr
@@ -113,8 +116,8 @@ def list_map_of(node: exp.Expr) -> ListMap | None:
     """The map over a list that a node is, None for a node of another kind."""
     if isinstance(node, exp.Array) and node.find(exp.Comprehension) in node.expressions:
         (body,) = node.expressions
-        return ListMap(node, body.args["iterator"], body.this, [body.expression])
-    if isinstance(node, exp.Transform):
+        return ListMap(_MAPPING, node, body.args["iterator"], body.this, [body.expression])
+    if isinstance(node, exp.Transform | exp.ArrayFilter):
         if COMPUTED_ONCE in node.meta:
             return None
         source, function = node.this, node.expression
@@ -126,7 +129,9 @@ def list_map_of(node: exp.Expr) -> ListMap | None:
         return None
     if not isinstance(function, exp.Lambda):
         return None
-    return ListMap(node, source, function.this, function.expressions)
+    if isinstance(node, exp.ArrayFilter):
+        return ListMap("list_filter", node, source, function.expressions[0], function.expressions)
+    return ListMap(_MAPPING, node, source, function.this, function.expressions)
 
 
 def _children(node: exp.Expr) -> list[exp.Expr]:

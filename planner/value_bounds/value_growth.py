@@ -17,7 +17,7 @@ from pykudu_sql.planner.value_bounds.excess import Bounded
 
 ELEMENT_BYTES = 16
 CONSTANT_ELEMENT_BYTES = 64  # the engine holds lists that it works out beforehand by elements
-PATTERN_COST = 1024  # what compiling a byte of a pattern costs, in steps
+PATTERN_COST = 4096  # what compiling a byte of a pattern costs, in steps
 _CHARACTER_BYTES = 4
 _CELLS = 640 * 1024  # ten times the largest cell: those of tables are seldom so large
 _LINEAR = 1024 * 1024

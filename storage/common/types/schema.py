@@ -229,7 +229,7 @@ class Schema:
         changed = replace(
             self, columns=(*self.columns, added), next_column_id=self.next_column_id + 1
         )
-        _check_count(changed.columns)
+        check_column_count(len(changed.columns))
         _check_identity(changed)
         return changed
 
@@ -367,7 +367,7 @@ def create_schema(
         )
         for i, c in enumerate(all_columns)
     )
-    _check_count(numbered)
+    check_column_count(len(numbered))
     names = [c.name for c in numbered]
     for name in names:
         if names.count(name) > 1:
@@ -437,6 +437,10 @@ def check_column(column: ColumnSchema) -> None:
     check_comment(column.comment, f"column '{column.name}'")
 
 
-def _check_count(columns: tuple[ColumnSchema, ...]) -> None:
-    if len(columns) > MAX_COLUMNS:
-        raise InvalidSchemaError(f"{len(columns)} columns are more than the {MAX_COLUMNS} allowed")
+def check_column_count(count: int) -> None:
+    """Refuse more columns than a table may have.
+
+    Raises InvalidSchemaError: they are.
+    """
+    if count > MAX_COLUMNS:
+        raise InvalidSchemaError(f"these are more than the {MAX_COLUMNS} columns of a table")

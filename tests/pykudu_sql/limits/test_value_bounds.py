@@ -63,6 +63,7 @@ LARGE = [
     "list_transform(range(900000), x -> range(1000))", "[range(1000) for x in range(900000)]",
     "list_transform(range(100000), x -> repeat('a', x))",
     "list_transform(range(1000), x -> list_transform(range(1000), y -> range(1000)))",
+    "regexp_matches('a', repeat('a?', 10000))",
     "regexp_matches('a', repeat('a', 10000000))", "regexp_count('a', repeat('a', 10000000))",
     "list_pack(repeat('a', 40000000), repeat('b', 40000000))",
     "[lower(repeat('a', 40000000)), lower(repeat('b', 40000000))]",
