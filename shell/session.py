@@ -365,7 +365,10 @@ class ShellSession:
         StatementFailed: a statement in it failed.
         """
         if self._depth == _MAX_READ_DEPTH:
-            raise UsageError(f"{path}: scripts are nested more than {_MAX_READ_DEPTH} deep")
+            raise UsageError(
+                f"{path}: scripts are nested more than {_MAX_READ_DEPTH} deep; "
+                "see whether one reads itself"
+            )
         text = read_script(path)
         self._depth += 1
         try:

@@ -100,6 +100,13 @@ _TYPES: Mapping[str, type] = {
 }
 
 
+_TYPE_NAMES: Mapping[type, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    str: "a text",
+}
+
+
 def replace_setting(settings: Settings, name: str, value: object) -> Settings:
     """Settings with one changed.
 
@@ -111,7 +118,7 @@ def replace_setting(settings: Settings, name: str, value: object) -> Settings:
     expected = _TYPES[name]
     # bool is a subclass of int, so `max_rows = true` needs the exact type.
     if type(value) is not expected:
-        raise UsageError(f"setting {name!r} needs a {expected.__name__}, not {value!r}")
+        raise UsageError(f"setting {name!r} needs {_TYPE_NAMES[expected]}, not {value!r}")
     if name == "format" and value not in FORMATS:
         raise UsageError(f"unknown format {value!r}: choose one of {', '.join(FORMATS)}")
     if name == "pager" and value not in PAGERS:

@@ -58,7 +58,9 @@ def param(session: "ShellSession", arguments: Sequence[str]) -> None:
         case [name, text]:
             name = name.lstrip(":")
             if not name.isidentifier():
-                raise UsageError(f"{name!r} is no name of a parameter")
+                raise UsageError(
+                    f"{name!r} is no name of a parameter: letters, digits and '_' make one"
+                )
             session.variables[name] = parse_value(text)
 
 

@@ -30,7 +30,10 @@ def save(session: "ShellSession", arguments: Sequence[str]) -> None:
     path = _path(name)
     sql = sql.strip().rstrip(";") or last_statement(session)
     if session.read_only and path.exists():
-        raise UsageError(f"{name!r} is saved already, and a read-only session replaces no file")
+        raise UsageError(
+            f"{name!r} is saved already, and a read-only session replaces no file; "
+            "give another name"
+        )
     session.check_written(path)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

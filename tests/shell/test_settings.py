@@ -29,8 +29,8 @@ def test_a_file_that_is_not_there_changes_nothing(tmp_path: Path) -> None:
     [
         ("formt = 'csv'", "unknown setting 'formt'; did you mean 'format'?"),
         ("format = 'cvs'", "unknown format 'cvs': choose one of table, csv"),
-        ("timer = 1", "setting 'timer' needs a bool, not 1"),
-        ("max_rows = true", "setting 'max_rows' needs a int, not True"),
+        ("timer = 1", "setting 'timer' needs true or false, not 1"),
+        ("max_rows = true", "setting 'max_rows' needs a whole number, not True"),
         ("max_rows = -1", "needs a number of 0 or more"),
         ("format = ", "Invalid value"),
     ],
