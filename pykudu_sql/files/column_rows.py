@@ -69,6 +69,7 @@ class ColumnFile:
         """Open it. Raises DataError: it is damaged."""
         self.name = file.name
         self._format = file_format
+        self._span = file.span
         self._source = pa.OSFile(file.path)
         self._size = int(self._source.size())
         self.bytes_read = self._parts = 0
@@ -110,7 +111,8 @@ class ColumnFile:
     def _read(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         if self._format == "parquet":
             whole = self._file.metadata.num_rows
-            for batch in self._file.iter_batches(self._batch_rows(), columns=names):
+            groups = None if self._span is None else range(*self._span)
+            for batch in self._file.iter_batches(self._batch_rows(), groups, columns=names):
                 self._note(batch.num_rows, whole)
                 yield batch
         elif self._format == "orc":

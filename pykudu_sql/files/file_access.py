@@ -28,11 +28,14 @@ class PermittedFile:
         path: resolved.
         name: for messages, relative where that is how files are named.
         partitions: what folders below the one that is named say of its rows; see `hive_paths`.
+        span: the part that is read: lines of JSON that begin between two bytes, or row groups of
+            Parquet from one to before another; None for all of it.
     """
 
     path: str
     name: str
     partitions: Mapping[str, str | None] = field(default_factory=dict)
+    span: tuple[int, int] | None = None
 
     @property
     def size(self) -> int:

@@ -10,6 +10,7 @@ A key that an object does not have leaves its column out, as an INSERT would: it
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
@@ -28,7 +29,7 @@ from pykudu_sql.files.json_array import (
 )
 from pykudu_sql.files.row_files import BLOCK_BYTES, FileBatch, TornRow, torn_row
 from pykudu_sql.files.source_lines import record_lines
-from pykudu_sql.files.source_stream import SourceStream
+from pykudu_sql.files.source_stream import LineSpan, SourceStream
 from pykudu_sql.files.text_values import read_texts
 from pykudu_sql.files.typed_values import read_values
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -41,6 +42,7 @@ LONGEST_LINE: Final = 64 << 20
 _BATCH_OBJECTS: Final = 20_000
 _LONGEST_TEXT: Final = 1 << 16
 _ABSENT: Final = object()
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _TYPES: Mapping[Kind, pa.DataType] = MappingProxyType(
     {
         Kind.BOOL: pa.bool_(), Kind.INT8: pa.int64(), Kind.INT16: pa.int64(),
@@ -72,7 +74,10 @@ class JsonRows:
         self._kind = kind
         self._table = table
         self._takes_others = requested_columns is not None
-        self._stream = SourceStream(file.path, kind)
+        self._stream: SourceStream | LineSpan = (
+            SourceStream(file.path, kind) if file.span is None else LineSpan(file.path, *file.span)
+        )
+        self._may_be_array = file.span is None
         fields = [(column.name, _arrow_type(column.type)) for column in self.columns]
         self._parse_options = arrow_json.ParseOptions(
             explicit_schema=pa.schema(fields),
@@ -86,13 +91,38 @@ class JsonRows:
     def batches(self) -> Iterator[FileBatch]:
         try:
             head = self._stream.read(BLOCK_BYTES)
-            if begins_array(head):
+            if self._is_array(head):
                 yield from self._of_array(head)
             else:
-                for block in self._blocks(head.removeprefix(b"\xef\xbb\xbf")):
+                for block in self._blocks(head.removeprefix(_BYTE_ORDER_MARK)):
                     yield self._by_arrow(block) or self._by_line(block)
         except (pa.ArrowException, OSError) as error:
-            raise DataError(f"'{self._name}' cannot be unpacked: {error!s:.200}") from None
+            raise self._packed(error) from None
+
+    def keys(self) -> frozenset[str]:
+        """The keys of all objects, in lower case, instead of their rows.
+
+        Raises DataError: the file cannot be unpacked.
+        """
+        keys: set[str] = set()
+        try:
+            head = self._stream.read(BLOCK_BYTES)
+            if self._is_array(head):
+                for element in ArrayElements(_Behind(head, self._stream)).elements():
+                    if isinstance(element, dict):
+                        keys.update(element)
+                return frozenset(keys)
+            for block in self._blocks(head.removeprefix(_BYTE_ORDER_MARK)):
+                keys |= _keys(block)
+        except (pa.ArrowException, OSError) as error:
+            raise self._packed(error) from None
+        return frozenset(keys)
+
+    def _is_array(self, head: bytes) -> bool:
+        return self._may_be_array and begins_array(head)
+
+    def _packed(self, error: Exception) -> DataError:
+        return DataError(f"'{self._name}' cannot be unpacked: {error!s:.200}")
 
     def _blocks(self, head: bytes) -> Iterator[bytes]:
         """The file in pieces that end with a line; of a line that is too long its first bytes."""
@@ -259,6 +289,24 @@ def _arrow_type(column_type: DataType) -> pa.DataType:
     return _TYPES.get(column_type.kind, pa.string())
 
 
+def _keys(block: bytes) -> set[str]:
+    """The keys of the objects in some lines, as far as they are objects; in lower case."""
+    if _NO_OBJECT.search(block) is None:
+        options = arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1)
+        with suppress(pa.ArrowException):
+            rows = arrow_json.read_json(pa.BufferReader(block), read_options=options)
+            return {name.lower() for name in rows.column_names}
+    keys: set[str] = set()
+    for line in block.split(b"\n"):
+        try:
+            document = DECODER.decode(line.decode().strip())
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(document, dict):
+            keys.update(document)
+    return keys
+
+
 def _text(value: Any) -> str | None:
     """A scalar of JSON as text; numbers are texts already."""
     match value:
@@ -274,7 +322,7 @@ def _text(value: Any) -> str | None:
 class _Behind:
     """A stream whose first bytes have been read."""
 
-    def __init__(self, head: bytes, rest: pa.NativeFile) -> None:
+    def __init__(self, head: bytes, rest: SourceStream | LineSpan) -> None:
         self._pieces = chain([head], iter(lambda: rest.read(BLOCK_BYTES), b""))
 
     def read(self, size: int) -> bytes:

@@ -1,4 +1,4 @@
-"""The bytes of a file from its first to its last, unpacked on the way.
+"""The bytes of a file from its first to its last, unpacked on the way; or those of some lines.
 
 Arrow's parser of CSV misses a quote that stands beside a NUL, and prints to standard error where a
 row of the wrong width is not UTF-8. So it never sees either: each such byte is a mark and a
@@ -15,6 +15,7 @@ import pyarrow as pa
 from pykudu_sql.files.formats import FileKind
 from pykudu_sql.files.row_files import BLOCK_BYTES
 
+_READ_BYTES: Final = 1 << 20
 _MARK: Final = "\U0010ffff"  # a code that is no character
 _MARK_BYTES: Final = _MARK.encode()
 _FIRST: Final = 0x100
@@ -138,3 +139,65 @@ def restored_array(cells: pa.Array) -> pa.Array:
     """Cells of a parser that was given escaped bytes, as the file has them."""
     values = [None if cell is None else restored(cell) for cell in cells.to_pylist()]
     return pa.array(values, pa.binary())
+
+
+class LineSpan:
+    """The lines of a file that begin in a span of its bytes, open to be read once."""
+
+    def __init__(self, path: str, start: int, stop: int) -> None:
+        """Open a file that is not packed.
+
+        `start`, `stop`: offsets; a line belongs to the span in which its first byte lies. Raises
+        OSError: it cannot be opened.
+        """
+        self._file = pa.OSFile(path)
+        self._start = start
+        self._size = int(self._file.size())
+        begin = self._line_start(start)
+        self._stop = max(begin, self._line_start(stop))
+        self._file.seek(begin)
+
+    @property
+    def position(self) -> int:
+        """Bytes of the span that were read so far; none once closed."""
+        return 0 if self._file.closed else max(0, int(self._file.tell()) - self._start)
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, all that are left if `size` is negative; none at the end.
+
+        Raises OSError: the file is damaged.
+        """
+        left = self._stop - int(self._file.tell())
+        data: bytes = self._file.read(left if size < 0 else min(size, left))
+        return data
+
+    def close(self) -> None:
+        """Give the file up. Closing twice is allowed."""
+        self._file.close()
+
+    def _line_start(self, offset: int) -> int:
+        """Where the first line begins that does not begin before an offset."""
+        if offset <= 0:
+            return 0
+        place = offset - 1
+        self._file.seek(place)
+        while place < self._size:
+            data: bytes = self._file.read(_READ_BYTES)
+            end = data.find(b"\n")
+            if end >= 0:
+                return place + int(end) + 1
+            place += len(data)
+        return self._size
+
+
+def lines_before(path: str, offset: int) -> int:
+    """How many lines that are not blank begin before an offset. Raises OSError: see `LineSpan`."""
+    lines = LineSpan(path, 0, offset)
+    count, left = 0, b""
+    try:
+        while data := lines.read(_READ_BYTES):
+            *whole, left = (left + data).split(b"\n")
+            count += sum(1 for line in whole if line.strip())
+        return count + bool(left.strip())
+    finally:
+        lines.close()

@@ -88,7 +88,9 @@ def read_values(values: pa.Array, column: ColumnSchema) -> pa.Array:
 
 def _check_digits(values: pa.Array, column: ColumnSchema) -> None:
     if values.type.scale > column.type.scale:
-        is_exact = pc.equal(pc.round(values, column.type.scale), values)
+        # One digit more, for rounding may need it.
+        wide = values.cast(pa.decimal256(min(76, values.type.precision + 1), values.type.scale))
+        is_exact = pc.equal(pc.round(wide, column.type.scale), wide)
         _check_all(is_exact, values, f"has more digits than {column.type}", column)
 
 

@@ -10,12 +10,24 @@ lines cannot be determined.
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pykudu_sql.storage.errors import DataError
+import pyarrow as pa
+
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.row_result import RowError, status_of
+from pykudu_sql.storage.errors import (
+    AlreadyPresentError,
+    DatabaseError,
+    DataError,
+    IntegrityError,
+    NotNullError,
+    RowNotFoundError,
+    UncoveredRangeError,
+)
 
 MAX_LISTED_REJECTS: Final = 5
 
@@ -26,6 +38,11 @@ OUTSIDE: Final = "outside all ranges"
 PRESENT: Final = "with a key that is present already"
 TWICE: Final = "with a key given twice"
 MISSING: Final = "with a key that is missing"
+CHECKED: Final = "that break a constraint"
+_KEY_REASONS: Final = {
+    PRESENT: "is present already", TWICE: "is given twice", MISSING: "does not exist",
+}  # fmt: skip
+_KEY_KINDS: Final = tuple(_KEY_REASONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +88,56 @@ def counted(rejects: Sequence[Reject]) -> str:
     return ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
 
 
-def too_many(rejects: Sequence[Reject], count: str, hint: str) -> DataError:
+def key_reason(kind: str, key: str) -> str:
+    """Why a key does not fit an operation. `kind`: of the reason; `key`: `(id) = (5)`."""
+    return f"key {key} {_KEY_REASONS[kind]}"
+
+
+def rule_reason(
+    table: TableInfo,
+    columns: Mapping[int, pa.Array | pa.ChunkedArray],
+    row: int,
+    error: RowError | DatabaseError,
+) -> tuple[str, str]:
+    """The kind of reason and the reason for which a rule of the table refuses a row.
+
+    `columns`: of the rows, by id; `row`: its index there; `error`: of the row.
+    """
+    if error.sqlstate == NotNullError.default_sqlstate:
+        nulls = (
+            column.name
+            for column in table.schema.columns
+            if not column.nullable and column.id in columns and not columns[column.id][row].is_valid
+        )
+        name = next(nulls, None)
+        return NULL, error.message if name is None else f"column '{name}' must not be NULL"
+    if error.sqlstate == UncoveredRangeError.default_sqlstate:
+        # A constraint has the same state.
+        status = error.status if isinstance(error, RowError) else status_of(error)
+        is_outside = status == status_of(UncoveredRangeError(""))
+        return OUTSIDE if is_outside else CHECKED, error.message
+    return NO_VALUE, error.message
+
+
+def unfit_rows_error(
+    rejects: Sequence[Reject], count: int, most: int | None
+) -> DataError | IntegrityError:
     """The error of a load that is not done for its rejects.
 
-    `rejects`: the first ones; `count`: of all, in words; `hint`: the way out.
+    Args:
+        rejects: the first ones.
+        count: of all.
+        most: that are permitted; None where none is.
+
+    Returns an IntegrityError if nothing but keys is wrong with those.
     """
-    rejects_text = "\n".join(f"  {one.text()}" for one in rejects)
-    return DataError(
-        f"{count} rows do not fit the table, so nothing was loaded; the first:\n{rejects_text}",
-        hint=hint,
-    )
+    number = f"{count:,}" if most is None else f"more than {most:,}"
+    rejects_text = "\n".join(f"  {one.text()}" for one in rejects[:MAX_LISTED_REJECTS])
+    text = f"{number} rows do not fit the table, so nothing was loaded; the first:\n{rejects_text}"
+    if most is not None:
+        return DataError(text, hint="--max-rejects N permits more")
+    hint = "--rejects FILE puts such rows there and loads the others"
+    if not all(one.kind in _KEY_KINDS for one in rejects):
+        return DataError(text, hint=hint)
+    kind = RowNotFoundError if rejects[0].kind == MISSING else AlreadyPresentError
+    return kind(text, hint=hint)

@@ -23,13 +23,12 @@ from pykudu_sql.executor.writing.file_rows import (
     UnfitRow,
     fitting_rows,
     json_row,
-    open_rows,
 )
 from pykudu_sql.files.atomic_output import atomic_output
 from pykudu_sql.files.inferred_table import infer_columns
 from pykudu_sql.files.row_files import TORN
 from pykudu_sql.jobs.in_process.reject_collector import RejectCollector, RejectedRecord
-from pykudu_sql.jobs.in_process.source_files import SourceFile, find_files
+from pykudu_sql.jobs.in_process.source_files import SourceFile, find_files, json_keys, with_keys
 from pykudu_sql.jobs.load import Loaded
 from pykudu_sql.jobs.options import LoadOptions
 from pykudu_sql.jobs.rejects import (
@@ -37,12 +36,12 @@ from pykudu_sql.jobs.rejects import (
     MAX_LISTED_REJECTS,
     MISSING,
     NO_VALUE,
-    NULL,
-    OUTSIDE,
     PRESENT,
     TWICE,
     Reject,
-    too_many,
+    key_reason,
+    rule_reason,
+    unfit_rows_error,
     write_rejects,
 )
 from pykudu_sql.settings import DatabaseSettings
@@ -53,18 +52,28 @@ from pykudu_sql.storage.common.rows.row_result import RowError
 from pykudu_sql.storage.common.types.arrays import array_to_cells
 from pykudu_sql.storage.errors import (
     AlreadyPresentError,
+    CheckViolationError,
     DataError,
     IntegrityError,
     LockedError,
     NotNullError,
     RowNotFoundError,
     UncoveredRangeError,
+    ValueTooLargeError,
 )
 from pykudu_sql.storage.open_store import OpenStore
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 WAIT_SECONDS: Final = 60.0
 _PAUSE: Final = 0.2
+# What a bulk INSERT ends with for one row; by row such rows are left out.
+_OF_ONE_ROW: Final = (
+    AlreadyPresentError,
+    CheckViolationError,
+    NotNullError,
+    UncoveredRangeError,
+    ValueTooLargeError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +94,14 @@ class LocalLoader:
         return infer_columns([(one.file, one.kind) for one in self.files if not one.is_empty])
 
     def fill(self, table: TableInfo) -> Loaded:
+        files = self.files
+        if not operation_of(self.options.operation).numbers and files[0].kind.format == "json":
+            files = with_keys(files, table, (json_keys(one, table) for one in files))
         with _writing(self.database) as store:
             try:
-                return self._fill(store, _Filling(store, table, self.files, self.options))
-            except (AlreadyPresentError, NotNullError, UncoveredRangeError):
-                filling = _Filling(store, table, self.files, self.options, by_row=True)
+                return self._fill(store, _Filling(store, table, files, self.options))
+            except _OF_ONE_ROW:
+                filling = _Filling(store, table, files, self.options, by_row=True)
                 return self._fill(store, filling)
 
     def _fill(self, store: OpenStore, filling: "_Filling") -> Loaded:
@@ -220,8 +232,7 @@ class _Filling:
         for source in self.files:
             if source.is_empty:
                 continue
-            unnamed = source.unnamed_columns(self.table)
-            with closing(open_rows(source.file, source.kind, self.table, unnamed)) as rows:
+            with closing(source.open(self.table)) as rows:
                 self.rejects.begin(source.file.path, rows)
                 for fitting in fitting_rows(rows, faults, self._check, self._refuse):
                     self._loaded_rows += fitting.rows.num_rows
@@ -238,7 +249,7 @@ class _Filling:
     def _check(self) -> None:
         """End a load that is not to be done for its rejects, where they are only counted."""
         if self.options.rejects is not None and self.rejects.count > self.options.max_rejects:
-            raise self._too_many(f"more than {self.options.max_rejects:,}")
+            raise self._too_many()
 
     def _refuse(self, unfit: UnfitRow) -> None:
         is_torn = unfit.error.sqlstate == TORN
@@ -257,27 +268,17 @@ class _Filling:
         )
 
     def _reason(self, chunk: _Chunk, error: RowError) -> tuple[str, str]:
-        key = f"key {key_of(self.table, _by_id(self.table, chunk.rows), error.position)}"
+        columns = _by_id(self.table, chunk.rows)
         match error.sqlstate:
             case AlreadyPresentError.default_sqlstate if self._was_there(chunk, error.position):
-                return PRESENT, f"{key} is present already"
+                kind = PRESENT
             case AlreadyPresentError.default_sqlstate:
-                return TWICE, f"{key} is given twice"
+                kind = TWICE
             case RowNotFoundError.default_sqlstate:
-                return MISSING, f"{key} does not exist"
-            case UncoveredRangeError.default_sqlstate:
-                return OUTSIDE, error.message
-            case NotNullError.default_sqlstate:
-                return NULL, self._null_reason(chunk, error)
-        return NO_VALUE, error.message
-
-    def _null_reason(self, chunk: _Chunk, error: RowError) -> str:
-        row = chunk.rows.slice(error.position, 1)
-        for column in self.table.schema.columns:
-            is_required = column.name in row.column_names and not column.nullable
-            if is_required and row.column(column.name).null_count:
-                return f"column '{column.name}' must not be NULL"
-        return error.message
+                kind = MISSING
+            case _:
+                return rule_reason(self.table, columns, error.position, error)
+        return kind, key_reason(kind, key_of(self.table, columns, error.position))
 
     def _was_there(self, chunk: _Chunk, place: int) -> bool:
         """Whether the table has the key of a row without this load."""
@@ -302,21 +303,15 @@ class _Filling:
         options, count = self.options, self.rejects.count
         if options.rejects is not None:
             if count > options.max_rejects:
-                raise self._too_many(f"more than {options.max_rejects:,}")
+                raise self._too_many()
             return self.rejects.located(count)
         if count:
-            raise self._too_many(f"{count:,}")
+            raise self._too_many()
         return []
 
-    def _too_many(self, count: str) -> DataError | IntegrityError:
-        first = self.rejects.located(MAX_LISTED_REJECTS)
-        if self.options.rejects is not None:
-            return too_many(first, count, "--max-rejects N permits more")
-        error = too_many(first, count, "--rejects FILE puts such rows there and loads the others")
-        if all(one.kind in (PRESENT, TWICE, MISSING) for one in first):
-            kind = RowNotFoundError if first[0].kind == MISSING else AlreadyPresentError
-            return kind(error.message, hint=error.hint)
-        return error
+    def _too_many(self) -> DataError | IntegrityError:
+        most = None if self.options.rejects is None else self.options.max_rejects
+        return unfit_rows_error(self.rejects.located(MAX_LISTED_REJECTS), self.rejects.count, most)
 
 
 def _by_id(table: TableInfo, rows: pa.Table) -> Mapping[int, pa.ChunkedArray]:

@@ -4,16 +4,20 @@ import csv
 import glob
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 
+from pykudu_sql.executor.writing.file_rows import open_rows
 from pykudu_sql.files.file_access import FileAccess, PermittedFile
 from pykudu_sql.files.formats import FORMATS, FileKind, file_kind, named_format
+from pykudu_sql.files.json_rows import JsonRows
+from pykudu_sql.files.row_files import RowFile
 from pykudu_sql.jobs.in_process.output_files import OPTIONS, file_options
 from pykudu_sql.jobs.report import size_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -29,10 +33,21 @@ _UTF8: Final = ("utf-8", "utf8")
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file of a load. `file`: it; `kind`: of it."""
+    """A file of a load.
+
+    Attributes:
+        file: it.
+        kind: of it.
+        keys: of its objects and those of other files, where only those columns are set; JSON alone.
+    """
 
     file: PermittedFile
     kind: FileKind
+    keys: frozenset[str] | None = None
+
+    def open(self, table: TableInfo) -> RowFile:
+        """Its rows for a table. Raises Error: see `unnamed_columns` and `open_rows`."""
+        return open_rows(self.file, self.kind, table, self.unnamed_columns(table))
 
     @property
     def is_empty(self) -> bool:
@@ -42,8 +57,11 @@ class SourceFile:
     def unnamed_columns(self, table: TableInfo) -> Sequence[ColumnSchema] | None:
         """The columns of a table that a CSV file without a header has: as many as its first row.
 
-        None for all other files. Raises InvalidValueError: they are more than the table's.
+        Of a JSON file those of `keys`; None for all other files. Raises InvalidValueError: they are
+        more than the table's.
         """
+        if self.keys is not None:
+            return [one for one in table.schema.visible_columns if one.name in self.keys]
         if self.kind.format != "csv" or self.kind.options.header:
             return None
         columns, count = table.schema.visible_columns, self._width()
@@ -70,6 +88,30 @@ class SourceFile:
             raise DataError(
                 f"the first row of '{self.file.name}' cannot be read: {error}"
             ) from None
+
+
+def json_keys(source: SourceFile, table: TableInfo) -> frozenset[str]:
+    """The keys of all objects of a file of JSON, in lower case.
+
+    Raises DataError: it cannot be unpacked.
+    """
+    if source.is_empty:
+        return frozenset()
+    with closing(JsonRows(source.file, source.kind, table, None)) as rows:
+        return rows.keys()
+
+
+def with_keys(
+    files: Sequence[SourceFile], table: TableInfo, keys: Iterable[frozenset[str]]
+) -> Sequence[SourceFile]:
+    """Files of JSON whose rows set those columns alone that some object names.
+
+    `keys`: of objects; if there are others than the table has, each row is to say so.
+    """
+    all_keys = frozenset().union(*keys)
+    if not all_keys or not all_keys <= table.schema.by_name.keys():
+        return files
+    return [replace(one, keys=all_keys) for one in files]
 
 
 def spark_only_feature(sources: Sequence[str], options: Mapping[str, str]) -> str | None:

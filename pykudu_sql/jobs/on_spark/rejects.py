@@ -2,21 +2,25 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Protocol
 from urllib.parse import unquote, urlparse
 
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
+from pykudu_sql.executor.writing.collecting import key_of
+from pykudu_sql.executor.writing.file_rows import json_row
 from pykudu_sql.files.source_lines import lines_of
+from pykudu_sql.jobs.in_process.source_files import SourceFile
 from pykudu_sql.jobs.on_spark.key_check import find_key_conflicts
-from pykudu_sql.jobs.on_spark.row_check import REASON, RowCheck
-from pykudu_sql.jobs.on_spark.source_files import FILE, NUMBER, START
-from pykudu_sql.jobs.rejects import PRESENT, TWICE, Reject
-from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.jobs.on_spark.local_files import PLACE_BITS, first_record, lines_of_records
+from pykudu_sql.jobs.on_spark.row_check import FILE, KIND, NUMBER, REASON, SOURCE, START, RowCheck
+from pykudu_sql.jobs.rejects import PRESENT, Reject, key_reason
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.ingest.staging import StageTarget
 
-_REASONS: Final[Mapping[str, str]] = {PRESENT: "is present already", TWICE: "is given twice"}
+_PLACE: Final = (NUMBER, KIND, REASON, SOURCE, FILE, START)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,106 +44,131 @@ class RejectedRow:
     block: int
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFiles:
-    """How the files were read, to find lines again.
+class Places(Protocol):
+    """Finds rows in their files."""
 
-    `file_format`: of them; `options`: of the reader, as the user gave them.
-    """
-
-    file_format: str
-    options: Mapping[str, str]
+    def located(self, rejects: Sequence[RejectedRow]) -> list[Reject]:
+        """Rejects with their lines, or the numbers of their rows."""
 
 
 def find_rejects(
-    check: RowCheck, checked: DataFrame, database: str, operation: RowOpKind, limit: int
+    check: RowCheck, checked: DataFrame, target: StageTarget, limit: int
 ) -> list[RejectedRow]:
     """The rows that are not loaded, in the order of the files, without their lines.
 
     Args:
         check: of the files.
-        checked: their rows, with their `ROW_LOCATION`.
-        database: its directory.
+        checked: their rows.
+        target: of the load.
         limit: of rows that are looked for; one more says that there are more.
     """
-    rejects = unfit_rows(check, checked, limit + 1)
-    keys = find_key_conflicts(check, checked, database, operation)
-    if keys is None or len(rejects) > limit:
+    wrong = checked.where(f.col(KIND).isNotNull())
+    first = wrong.orderBy(NUMBER).limit(limit + 1).select(*_PLACE)
+    rejects = [RejectedRow(*row) for row in first.collect()]
+    keys = find_key_conflicts(check, checked, target)
+    if keys is None:
         return rejects
     kinds: dict[int, str] = {}
-    for number, kind in keys.limit(limit + 1).collect():
+    for number, kind in keys.orderBy(NUMBER).limit(2 * (limit + 1)).collect():
         if kinds.get(number) != PRESENT:
             kinds[number] = kind
-    return sorted([*rejects, *_with_kinds(check, checked, kinds)], key=lambda one: one.number)
+    rejects += _with_kinds(check, checked, target.table, kinds)
+    return sorted(rejects, key=lambda one: one.number)[: limit + 1]
 
 
-def unfit_rows(check: RowCheck, checked: DataFrame, most: int) -> list[RejectedRow]:
-    """Rows that do not fit the table, whatever their keys are."""
-    wrong = checked.where(f.col(REASON) != "").limit(most)
-    rows = wrong.select(NUMBER, check.kind(), REASON, check.source_text(wrong), FILE, START)
-    return sorted((_reject(row) for row in rows.collect()), key=lambda one: one.number)
-
-
-def _with_kinds(check: RowCheck, checked: DataFrame, kinds: Mapping[int, str]) -> list[RejectedRow]:
+def _with_kinds(
+    check: RowCheck, checked: DataFrame, table: TableInfo, kinds: Mapping[int, str]
+) -> list[RejectedRow]:
     """The rows of some numbers, whose keys do not fit for reasons of some kinds."""
     if not kinds:
         return []
     numbers = checked.sparkSession.createDataFrame([(n,) for n in kinds], f"{NUMBER} bigint")
     wrong = checked.join(f.broadcast(numbers), NUMBER, "left_semi")
-    key = f.concat(f.lit("key "), check.key_text(list(check.table.schema.key_columns)))
-    rows = wrong.select(NUMBER, f.lit(""), key, check.source_text(wrong), FILE, START)
-    rejects = [_reject(row) for row in rows.collect()]
+    cells = [f"c{place}" for place in range(len(check.column_ids))]
+    rows = wrong.select(NUMBER, FILE, START, *cells).toArrow()
+    columns = dict(zip(check.column_ids, rows.columns[3:], strict=True))
+    names = [table.schema.by_id[i].name for i in check.column_ids]
     return [
-        replace(
-            one, kind=kinds[one.number], reason=f"{one.reason} {_key_reason(kinds[one.number])}"
+        RejectedRow(
+            row[NUMBER],
+            kinds[row[NUMBER]],
+            key_reason(kinds[row[NUMBER]], key_of(table, columns, place)),
+            json_row({name: row[cell] for name, cell in zip(names, cells, strict=True)}),
+            row[FILE],
+            row[START],
         )
-        for one in rejects
+        for place, row in enumerate(rows.to_pylist())
     ]
 
 
-def _key_reason(kind: str) -> str:
-    return _REASONS.get(kind, "does not exist")
+@dataclass(frozen=True, slots=True)
+class LocalPlaces:
+    """Places in files that our readers read; a `Places`."""
+
+    files: Sequence[SourceFile]
+    table: TableInfo
+
+    def located(self, rejects: Sequence[RejectedRow]) -> list[Reject]:
+        by_path = {one.file.path: one for one in self.files}
+        blocks = {(one.file, one.block) for one in rejects}
+        begins = {block: first_record(by_path[block[0]], block[1]) for block in blocks}
+        records = [begins[one.file, one.block] + _place(one) - one.block for one in rejects]
+        lines = {
+            path: lines_of_records(
+                by_path[path],
+                self.table,
+                [record for record, one in zip(records, rejects, strict=True) if one.file == path],
+            )
+            for path in {one.file for one in rejects}
+        }
+        return [
+            Reject(one.file, one.kind, one.reason, one.row, lines[one.file].get(r), r + 1)
+            for one, r in zip(rejects, records, strict=True)
+        ]
 
 
-def _reject(row: Row) -> RejectedRow:
-    number, kind, reason, source_text, file, block = row
-    return RejectedRow(number, kind, reason, source_text, file, block)
+@dataclass(frozen=True, slots=True)
+class ReaderPlaces:
+    """Places in files that Spark reads; a `Places`.
 
-
-def located(
-    rejects: Sequence[RejectedRow], checked: DataFrame, source: SourceFiles
-) -> list[Reject]:
-    """Rejects with their lines, or the numbers of their rows.
-
-    `rejects`: to be located; `checked`: all rows; `source`: how they were read.
+    `checked`: all rows; `file_format`: of the files; `options`: of the reader, as the user gave
+    them.
     """
-    if not rejects:
-        return []
-    files = {one.file for one in rejects}
-    own = checked.where(f.col(FILE).isin(*files))
-    blocks = own.groupBy(FILE, START).agg(f.min(NUMBER), f.count(NUMBER)).sort(START).collect()
-    before: Counter[str] = Counter()
-    begins: dict[tuple[str, int], int] = {}
-    for file, block, first, count in blocks:
-        begins[file, block] = first - before[file]
-        before[file] += count
-    records = [one.number - begins[one.file, one.block] for one in rejects]
-    records_of = {
-        file: [r for r, one in zip(records, rejects, strict=True) if one.file == file]
-        for file in files
-    }
-    lines = {file: _lines(file, records_of[file], source, before[file]) for file in files}
-    return [
-        Reject(
-            _path(one.file), one.kind, one.reason, one.row, lines[one.file].get(record), record + 1
-        )
-        for one, record in zip(rejects, records, strict=True)
-    ]
+
+    checked: DataFrame
+    file_format: str
+    options: Mapping[str, str]
+
+    def located(self, rejects: Sequence[RejectedRow]) -> list[Reject]:
+        if not rejects:
+            return []
+        files = {one.file for one in rejects}
+        own = self.checked.where(f.col(FILE).isin(*files))
+        blocks = own.groupBy(FILE, START).agg(f.min(NUMBER), f.count(NUMBER)).sort(START).collect()
+        before: Counter[str] = Counter()
+        begins: dict[tuple[str, int], int] = {}
+        for file, block, first, count in blocks:
+            begins[file, block] = first - before[file]
+            before[file] += count
+        records = [one.number - begins[one.file, one.block] for one in rejects]
+        records_of = {
+            file: [r for r, one in zip(records, rejects, strict=True) if one.file == file]
+            for file in files
+        }
+        lines = {file: self._lines(file, records_of[file], before[file]) for file in files}
+        return [
+            Reject(_path(one.file), one.kind, one.reason, one.row, lines[one.file].get(r), r + 1)
+            for one, r in zip(rejects, records, strict=True)
+        ]
+
+    def _lines(self, file: str, records: Sequence[int], count: int) -> dict[int, int]:
+        options = {name.lower(): value for name, value in self.options.items()}
+        return lines_of(_path(file), self.file_format, options, count, records)
 
 
-def _lines(file: str, records: Sequence[int], source: SourceFiles, count: int) -> dict[int, int]:
-    options = {name.lower(): value for name, value in source.options.items()}
-    return lines_of(_path(file), source.file_format, options, count, records)
+def _place(row: RejectedRow) -> int:
+    """In its file; see `local_files`."""
+    return row.number & ((1 << PLACE_BITS) - 1)
 
 
 def _path(file: str) -> str:

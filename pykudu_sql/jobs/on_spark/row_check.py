@@ -1,196 +1,154 @@
-"""Rows of files against the columns of a table: which fit, and why the others do not.
+"""Rows of files against a table, in tasks: what a load in one process does with them.
 
-The check is one expression over all columns, so Spark runs it beside reading the files. What fits
-is what `conversions` says: nothing is cut off unseen but the length of a VARCHAR, as in any INSERT.
-A text is read as the value that it writes.
+Values are read by `files`, and the rules are those of storage; so a row gets in, or is refused for
+the same reason, whoever loads it. Only keys are left to `key_check`.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as f
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 from pyspark.sql import types as t
 
-from pykudu_sql.jobs.on_spark.range_check import covered
-from pykudu_sql.jobs.on_spark.source_files import CORRUPT, ROW_LOCATION
-from pykudu_sql.jobs.rejects import BROKEN, NO_VALUE, NULL, OUTSIDE
+from pykudu_sql.executor.writing.collecting import faults
+from pykudu_sql.executor.writing.file_rows import FittingRows, UnfitRow, fitting_rows, json_row
+from pykudu_sql.files.row_files import TORN, RowFile
+from pykudu_sql.jobs.rejects import BROKEN, NO_VALUE, rule_reason
 from pykudu_sql.spark.arrow.arrow_types import spark_type
-from pykudu_sql.spark.arrow.conversions import check_type
-from pykudu_sql.spark.arrow.named_column import cell
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.row_operation import RowOperations
+from pykudu_sql.storage.common.types.arrays import constant_array, plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.common.types.types import DataType, Kind
-from pykudu_sql.storage.errors import InvalidSchemaError, UndefinedColumnError
+from pykudu_sql.storage.errors import DatabaseError
+from pykudu_sql.storage.ingest.row_batch import RowBatch, complete
+from pykudu_sql.storage.ingest.staging import StageTarget
+from pykudu_sql.storage.ingest.validation import Violation, validate, validate_keys
 
+# Columns behind those of the table: the reason why a row is not loaded, and where it stands.
+KIND: Final = "_pykudu_kind"
 REASON: Final = "_pykudu_reason"
+SOURCE: Final = "_pykudu_source"
+FILE: Final = "_pykudu_file"
+START: Final = "_pykudu_block_start"
+NUMBER: Final = "_pykudu_number"
+LOCATION: Final = (FILE, START, NUMBER)
 
-_NESTED: Final = (t.ArrayType, t.MapType, t.StructType, t.VariantType)
-_FRACTIONS: Final = (t.FloatType, t.DoubleType, t.DecimalType)
-_TIMES: Final = (t.TimestampType, t.TimestampNTZType)
-_BYTES: Final = r"^\\x([0-9A-Fa-f]{2})*$"
-_MOST_DIGITS: Final = 38
-
-
-def columns_in_files(
-    rows: DataFrame, columns: Sequence[ColumnSchema], table: str, typed: bool
-) -> list[ColumnSchema]:
-    """The columns of the table that files have, in the files' order.
-
-    Args:
-        rows: of the files.
-        table: its name.
-        typed: whether the files have types, so that a text is no way to write a number.
-
-    Raises UndefinedColumnError: a file has a column that the table has not; InvalidSchemaError: a
-    column is there twice, or is nested, or of another family of types.
-    """
-    by_name = {column.name: column for column in columns}
-    schema_columns: list[ColumnSchema] = []
-    for one in rows.schema.fields:
-        if one.name in (CORRUPT, *ROW_LOCATION):
-            continue
-        column = by_name.get(one.name.lower())
-        if column is None:
-            raise UndefinedColumnError(
-                f"the files have a column '{one.name:.80}' that table '{table}' has not",
-                hint="its columns are " + ", ".join(by_name),
-            )
-        if column in schema_columns:
-            raise InvalidSchemaError(f"the files have the column '{column.name}' twice")
-        if isinstance(one.dataType, _NESTED):
-            raise InvalidSchemaError(
-                f"column '{one.name:.80}' of the files is {one.dataType.simpleString():.80}, "
-                f"not {column.type}",
-                hint="flatten the column in Spark, and write the DataFrame",
-            )
-        if typed:
-            check_type(column, one.dataType)
-        schema_columns.append(column)
-    return schema_columns
+Records = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class RowCheck:
-    """The check of rows of files against a table.
+    """The check of rows for one load. Small, and pickled to tasks.
 
-    Attributes:
-        columns: of the table that the files have, in the files' order.
-        types: of the files' columns, by the table's names.
-        torn: whether rows may be lines that could not be taken apart.
+    `target`: a `StageTarget` as JSON; `column_ids`: of the table's columns that rows have.
     """
 
-    table: TableInfo
-    columns: Sequence[ColumnSchema]
-    types: Mapping[str, t.DataType]
-    torn: bool
+    target: str
+    column_ids: tuple[int, ...]
 
     @classmethod
-    def of(cls, rows: DataFrame, table: TableInfo, columns: Sequence[ColumnSchema]) -> "RowCheck":
-        """The check of the rows of a DataFrame."""
-        types = {one.name.lower(): one.dataType for one in rows.schema.fields}
-        return cls(table, columns, types, CORRUPT in rows.columns)
+    def of(cls, target: StageTarget, columns: list[ColumnSchema]) -> "RowCheck":
+        """The check of rows that have some columns.
 
-    def problems(self) -> list[tuple[str, Column]]:
-        """Kinds of problems, and for each what is wrong with a row; NULL if nothing is."""
-        problems = []
-        if self.torn:
-            torn = f.col(CORRUPT).isNotNull()
-            problems.append((BROKEN, f.when(torn, f.lit("the line cannot be taken apart"))))
-        for column in self.columns:
-            problems.append((NO_VALUE, _wrong(column, self.types[column.name])))
-            if not column.nullable:
-                empty = cell(column.name).isNull()
-                message = f.lit(f"column '{column.name}' must not be NULL")
-                problems.append((NULL, f.when(empty, message)))
-        inside = covered(self.table, self.cells())
-        if inside is not None:
-            message = f.concat(f.lit("no range partition covers "), self.key_text(self._ranged()))
-            problems.append((OUTSIDE, f.when(~inside, message)))
-        return problems
-
-    def _ranged(self) -> list[ColumnSchema]:
-        schema = self.table.schema
-        return [schema.by_id[i] for i in self.table.partition_schema.range_column_ids]
-
-    def cells(self) -> dict[int, Column]:
-        """The cells of a row with the types of the table, by column id."""
-        return {one.id: _converted(one, self.types[one.name]) for one in self.columns}
-
-    def key_text(self, columns: Sequence[ColumnSchema]) -> Column:
-        """`(a, b) = (1, x)` of a row of the files."""
-        names = ", ".join(column.name for column in columns)
-        texts = [f.coalesce(cell(one.name).cast("string"), f.lit("NULL")) for one in columns]
-        return f.concat(f.lit(f"({names}) = ("), f.concat_ws(", ", *texts), f.lit(")"))
-
-    def with_reasons(self, rows: DataFrame) -> DataFrame:
-        """The rows with a column `REASON`: why a row does not fit, empty if it does."""
-        texts = (text for _, text in self.problems())
-        return rows.withColumn(REASON, f.concat_ws("; ", *texts))
-
-    def fitting(self, checked: DataFrame, *more: str) -> DataFrame:
-        """The rows that fit, with the types of the table.
-
-        `checked`: rows `with_reasons`; `more`: other columns of it to be kept.
+        Raises NotNullError, ProgrammingError, ValueOutOfRangeError: see `StageTarget.check`.
         """
-        cells = self.cells()
-        converted_cells = [cells[column.id].alias(column.name) for column in self.columns]
-        return checked.where(f.col(REASON) == "").select(*converted_cells, *more)
+        column_ids = tuple(column.id for column in columns)
+        target.check(column_ids)
+        return cls(json.dumps(target.to_json()), column_ids)
 
-    def kind(self) -> Column:
-        """The kind of the first problem of a row."""
-        return f.coalesce(
-            *(f.when(text.isNotNull(), f.lit(kind)) for kind, text in self.problems())
-        )
+    def read_target(self) -> StageTarget:
+        """The table, and what is done with the rows."""
+        return StageTarget.from_json(json.loads(self.target))
 
-    def source_text(self, checked: DataFrame) -> Column:
-        """A row as it came: the line where it could not be taken apart, else JSON."""
-        internal = (CORRUPT, REASON, *ROW_LOCATION)
-        names = [name for name in checked.columns if name not in internal]
-        row = f.to_json(f.struct(*map(cell, names)), {"ignoreNullFields": "false"})
-        return f.coalesce(f.col(CORRUPT), row) if self.torn else row
+    def schema(self, table: TableInfo) -> t.StructType:
+        """Of checked rows: a column `c0`, `c1` for each of the table's, and those named above."""
+        columns = [table.schema.by_id[i] for i in self.column_ids]
+        cells = [
+            t.StructField(f"c{n}", spark_type(column.type)) for n, column in enumerate(columns)
+        ]
+        texts = [t.StructField(name, t.StringType()) for name in (KIND, REASON, SOURCE, FILE)]
+        numbers = [t.StructField(name, t.LongType()) for name in (START, NUMBER)]
+        return t.StructType([*cells, *texts, *numbers])
+
+    def checked(self, rows: RowFile, target: StageTarget) -> Iterator[tuple[Records, pa.Table]]:
+        """All rows of a file, batch by batch: their numbers, their cells and why they do not fit.
+
+        `target`: as `read_target` gives it. A cell that does not fit is NULL. Raises DataError: the
+        file is damaged.
+        """
+        unfit: list[UnfitRow] = []
+        for fitting in fitting_rows(rows, faults, lambda: None, unfit.append):
+            yield self._checked(target, fitting, unfit)
+            unfit.clear()
+
+    def _checked(
+        self, target: StageTarget, fitting: FittingRows, unfit: list[UnfitRow]
+    ) -> tuple[Records, pa.Table]:
+        table, count = target.table, fitting.rows.num_rows
+        columns = {
+            table.schema.by_name[name].id: plain(values)
+            for name, values in zip(fitting.rows.schema.names, fitting.rows.columns, strict=True)
+        }
+        reasons: list[tuple[str | None, str | None, str | None]] = [(None, None, None)] * count
+        for row, error in _refused(target, columns, count).items():
+            kind, reason = rule_reason(table, columns, row, error)
+            (cells,) = fitting.rows.slice(row, 1).to_pylist()
+            reasons[row] = (kind, reason, json_row(cells))
+        reasons += [_unfit_reason(one) for one in unfit]
+        arrays = [
+            _spark_array(table.schema.by_id[i], columns.get(i), count, len(unfit))
+            for i in self.column_ids
+        ]
+        texts = [pa.array([one[n] for one in reasons], pa.string()) for n in range(3)]
+        names = [*(f"c{n}" for n in range(len(arrays))), KIND, REASON, SOURCE]
+        records = np.array([one.record for one in unfit], np.int64)
+        numbers: Records = np.concatenate([fitting.records, records])
+        return numbers, pa.table([*arrays, *texts], names=names)
 
 
-def _converted(column: ColumnSchema, source: t.DataType) -> Column:
-    """The cell as the table has it; NULL when it cannot be that."""
-    source_cell = cell(column.name)
-    if column.type.kind is Kind.BINARY and isinstance(source, t.StringType):
-        as_bytes = f.unhex(f.substring(source_cell, 3, 2**31 - 1))
-        return f.when(source_cell.rlike(_BYTES), as_bytes).otherwise(source_cell.cast("binary"))
-    converted = source_cell.try_cast(spark_type(column.type))
-    return (
-        f.substring(converted, 1, column.type.length)
-        if column.type.kind is Kind.VARCHAR
-        else converted
-    )
+def located(rows: pa.Table, file: pa.Array, start: pa.Array, numbers: Records) -> pa.RecordBatch:
+    """Checked rows as Spark takes them. The others are their `LOCATION`."""
+    location = (file, start, pa.array(numbers, pa.int64()))
+    for name, values in zip(LOCATION, location, strict=True):
+        rows = rows.append_column(name, values)
+    (batch,) = rows.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], rows.schema)]
+    return batch
 
 
-def _wrong(column: ColumnSchema, source: t.DataType) -> Column:
-    """Why a cell does not fit; NULL when it does."""
-    source_cell, converted = cell(column.name), _converted(column, source)
-    excerpt = f.substring(source_cell.cast("string"), 1, 40)
-    wrong = source_cell.isNotNull() & converted.isNull()
-    if _may_be_cut(source, spark_type(column.type)):
-        wrong = wrong | (converted.cast(source) != source_cell)
-    if column.type.kind is Kind.DECIMAL and isinstance(source, (t.StringType, t.DecimalType)):
-        wrong = wrong | _has_more_digits(source_cell, converted, column.type)
-    return f.when(
-        wrong,
-        f.concat(f.lit(f"column '{column.name}': '"), excerpt, f.lit(f"' is no {column.type}")),
-    )
+def _refused(
+    target: StageTarget, columns: Mapping[int, pa.Array], count: int
+) -> Mapping[int, DatabaseError]:
+    """The rows that the rules of a table refuse, by index, and why."""
+    errors: dict[int, DatabaseError] = {}
+
+    def refuse(batch: RowBatch, violation: Violation) -> RowBatch:
+        for row in np.flatnonzero(violation.mask).tolist():
+            errors[int(batch.positions[row])] = violation.reason(row)
+        return batch.take(np.flatnonzero(~violation.mask))
+
+    if count:
+        operations = RowOperations(target.kind, target.with_counter(columns, count), count)
+        validate_keys(validate(complete(target.table, operations), refuse), refuse)
+    return errors
 
 
-def _has_more_digits(source_cell: Column, converted: Column, target: DataType) -> Column:
-    """Whether a number has more digits behind the point than a DECIMAL keeps."""
-    before = target.precision - target.scale
-    wide = source_cell.try_cast(t.DecimalType(_MOST_DIGITS, _MOST_DIGITS - before))
-    digits = rf"^\s*[+-]?\d*\.\d{{{target.scale}}}\d*[1-9]\d*\s*$"
-    return (wide != converted) | source_cell.cast("string").rlike(digits)
+def _unfit_reason(row: UnfitRow) -> tuple[str, str, str]:
+    """Of a row that is none, or has a value that does not fit."""
+    is_torn = row.error.sqlstate == TORN
+    reason = ("the line cannot be taken apart: " if is_torn else "") + row.error.message
+    return (BROKEN if row.cells is None else NO_VALUE), reason, row.reject_text()
 
 
-def _may_be_cut(source: t.DataType, target: t.DataType) -> bool:
-    """Whether Spark's cast drops a part of a value without a word."""
-    if isinstance(target, t.IntegralType):
-        return isinstance(source, _FRACTIONS)
-    return isinstance(target, t.DateType) and isinstance(source, _TIMES)
+def _spark_array(
+    column: ColumnSchema, values: pa.Array | None, count: int, more: int
+) -> pa.ChunkedArray:
+    """A column of a batch, with NULL in some rows more; its default where the file has it not."""
+    cells = constant_array(column.write_default, column.type, count) if values is None else values
+    kind = column.type.arrow
+    if pa.types.is_decimal(kind):
+        kind = pa.decimal128(column.type.precision, column.type.scale)
+    return pa.chunked_array([plain(cells).cast(kind), pa.nulls(more, kind)])

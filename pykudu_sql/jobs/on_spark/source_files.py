@@ -1,8 +1,8 @@
-"""Files as DataFrames: CSV, JSON, Parquet, ORC, recognised by their names.
+"""Files as DataFrames of Spark's readers: CSV, JSON, Parquet, ORC, recognised by their names.
 
 Where the table is known, text is read as text and converted by `row_check`, which can say of each
 row why it does not fit; Spark's own readers put NULL in the place of what they cannot read. In CSV
-an empty cell is NULL; a quoted one is the empty string, and NULL where the column is no text.
+an empty cell is NULL, a quoted one the empty string.
 
 Columns go by their names, in every file: Parquet and ORC files may have different ones, CSV files
 whose headers differ are an error.
@@ -19,23 +19,15 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
 from pykudu_sql.files.formats import named_format
-from pykudu_sql.spark.arrow.named_column import cell
+from pykudu_sql.jobs.on_spark.row_check import FILE, NUMBER, START
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.common.types.types import Kind
 from pykudu_sql.storage.errors import InvalidValueError, OperationalError
 
 FORMATS: Final = ("csv", "parquet", "json", "orc")
 TYPED: Final = ("parquet", "orc")
 CORRUPT: Final = "_pykudu_corrupt_record"
-# The place of each row: its file, the block of that, and a number that grows by 1 from row to row
-# within a block, and from each block to the next.
-FILE: Final = "_pykudu_file"
-START: Final = "_pykudu_block_start"
-NUMBER: Final = "_pykudu_number"
-ROW_LOCATION: Final = (FILE, START, NUMBER)
 
 _PACKED: Final = (".gz", ".bz2", ".zst", ".snappy", ".lz4")
-_TEXTS: Final = (Kind.STRING, Kind.VARCHAR, Kind.BINARY)
 _GLOB: Final = re.compile(r"[\\*?\[\]{}]")
 _BRACES: Final = re.compile(r"\{([^{}]*)\}")
 _LOCAL_SCHEME: Final = re.compile(r"^file:(//(?=/))?")
@@ -123,7 +115,8 @@ def read_files(
 ) -> DataFrame:
     """The rows of files. Rows of text that cannot be taken apart have `CORRUPT` set.
 
-    Where the table is known, the `ROW_LOCATION` of rows are columns, too.
+    Where the table is known, the `LOCATION` of rows are columns, too: the file, the block of that,
+    and a number that grows by 1 from row to row within a block, and from each block to the next.
 
     Args:
         sources: paths, folders or globs.
@@ -145,12 +138,11 @@ def read_files(
     names = _own_names(spark, paths, file_format, columns, reader_options)
     fields = [t.StructField(name, t.StringType()) for name in (*names, CORRUPT)]
     reader = spark.read.format(file_format).schema(t.StructType(fields))
-    rows = _placed(reader.options(**reader_options).load(paths))
-    return rows if file_format == "json" else _without_blanks(rows, columns)
+    return _placed(reader.options(**reader_options).load(paths))
 
 
 def _placed(rows: DataFrame) -> DataFrame:
-    """The rows of a reader with their `ROW_LOCATION`, which Spark gives only right above it."""
+    """The rows of a reader with their `LOCATION`, which Spark gives only right above it."""
     own = f.col("_metadata")
     number = f.monotonically_increasing_id()
     location = {FILE: own["file_path"], START: own["file_block_start"], NUMBER: number}
@@ -209,16 +201,3 @@ def _own_names(
             )
         return names[: len(headers)]
     return headers or names
-
-
-def _without_blanks(rows: DataFrame, columns: Sequence[ColumnSchema]) -> DataFrame:
-    """Rows of CSV with NULL for a blank cell of a column that is no text."""
-    texts = {column.name for column in columns if column.type.kind in _TEXTS}
-    return rows.select(
-        *(
-            cell(name)
-            if name in (CORRUPT, *ROW_LOCATION) or name.lower() in texts
-            else f.when(f.trim(cell(name)) != "", cell(name)).alias(name)
-            for name in rows.columns
-        )
-    )

@@ -61,9 +61,11 @@ def converted(values: pa.ChunkedArray, column: ColumnSchema) -> pa.Array:
 def _check_digits(values: pa.ChunkedArray, column: ColumnSchema) -> None:
     if values.type.scale <= column.type.scale:
         return
-    rounded = pc.round(values, column.type.scale)
-    if not pc.all(pc.equal(rounded, values), min_count=0).as_py():
-        wrong = values.filter(pc.not_equal(rounded, values))[0].as_py()
+    # One digit more, for rounding may need it.
+    wide = values.cast(pa.decimal256(values.type.precision + 1, values.type.scale))
+    rounded = pc.round(wide, column.type.scale)
+    if not pc.all(pc.equal(rounded, wide), min_count=0).as_py():
+        wrong = values.filter(pc.not_equal(rounded, wide))[0].as_py()
         raise InvalidValueError(
             f"column '{column.name}': {wrong} has more digits than {column.type}",
             hint=f"round it, if that is intended: round('{column.name}', {column.type.scale})",

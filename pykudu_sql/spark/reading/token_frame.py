@@ -35,7 +35,7 @@ from pykudu_sql.spark.reading.residual import matching
 from pykudu_sql.spark.reading.token_task import read_tokens
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
-_Read = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+ArrowRows = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 _LONG_DIGITS = 18
 _LONG_BYTES = 8
 # 32 MB: of a share that is larger Spark need not know more than that no join is to copy it.
@@ -95,11 +95,11 @@ def _rows(
     longs = plan.size // _LONG_BYTES // max(1, len(shares))
     bits, name = min(longs.bit_length(), _MOST_BITS), plan.describe(location)
     if sum(len(token) for share in shares for token in share) > _MOST_WITH_FUNCTION:
-        return _mapped(
+        return mapped_in_arrow(
             _token_rows(spark, shares), _reader(location, plan, expected, tuple), wire_schema, name
         )
     reader = _reader(location, plan, expected, lambda number: shares[number >> bits])
-    return _mapped(_share_numbers(spark, len(shares), bits), reader, wire_schema, name)
+    return mapped_in_arrow(_share_numbers(spark, len(shares), bits), reader, wire_schema, name)
 
 
 def _reader(
@@ -107,7 +107,7 @@ def _reader(
     plan: ReadPlan,
     expected: pa.Schema,
     tokens_of: Callable[[Any], Sequence[str]],
-) -> _Read:
+) -> ArrowRows:
     """The function of tasks over their rows, each of which names a share.
 
     `location`, `plan`, `expected`: see `_rows`; `tokens_of`: the tokens of a cell.
@@ -166,7 +166,9 @@ def _nullable_column(name: str, is_full: bool) -> str:
     return f"CASE WHEN false THEN NULL ELSE {name} END AS {name}" if is_full else name
 
 
-def _mapped(source: DataFrame, read: _Read, schema: t.StructType, name: str) -> DataFrame:
+def mapped_in_arrow(
+    source: DataFrame, read: ArrowRows, schema: t.StructType, name: str
+) -> DataFrame:
     """What `source.mapInArrow(read, schema)` gives, under a name that plans of Spark show.
 
     That method requires pandas, which neither this process nor a worker uses here.

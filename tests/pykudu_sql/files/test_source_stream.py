@@ -1,4 +1,4 @@
-"""How far a file was read, whatever it is packed with."""
+"""How far a file was read, whatever it is packed with; and spans of its lines."""
 
 from pathlib import Path
 
@@ -6,11 +6,13 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql.executor.writing.file_rows import open_rows
-from pykudu_sql.files import csv_rows, json_rows
+from pykudu_sql.files import csv_rows, json_rows, source_stream
 from pykudu_sql.files.file_access import FileAccess
 from pykudu_sql.files.formats import FileOptions, file_kind
+from pykudu_sql.files.source_stream import LineSpan, lines_before
 
 ROWS = 100_000  # more blocks than Arrow reads ahead
+LINES = b'{"id":1}\n\n  \n{"id":2}\r\n{"id":33}\n{"id":4}'
 TEXTS = ["csv", "csv.gz", "json", "json.zst"]
 
 
@@ -45,3 +47,32 @@ def test_bytes_of_packed_files_are_counted_as_they_are_there(
     positions = shares(tmp_path, suffix)
     assert positions == sorted(positions)
     assert 0 < positions[0] < 0.75 < positions[-1] <= 1
+
+
+def read(path: Path, start: int, stop: int) -> bytes:
+    lines = LineSpan(str(path), start, stop)
+    try:
+        return lines.read(3) + lines.read(-1)
+    finally:
+        lines.close()
+        lines.close()
+
+
+@pytest.mark.parametrize("block", [1, 5, 1 << 20])
+def test_spans_have_each_line_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    monkeypatch.setattr(source_stream, "_READ_BYTES", block)
+    path = tmp_path / "a.json"
+    path.write_bytes(LINES)
+    for size in range(1, len(LINES) + 2):
+        parts = [read(path, start, start + size) for start in range(0, len(LINES), size)]
+        assert b"".join(parts) == LINES
+        assert all(part.endswith(b"\n") or LINES.endswith(part) for part in parts)
+
+
+def test_lines_before_an_offset_are_counted_without_blank_ones(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(LINES)
+    starts = [0, LINES.index(b"\n") + 1, LINES.index(b'{"id":33}'), len(LINES)]
+    assert [lines_before(str(path), start) for start in starts] == [0, 1, 2, 4]

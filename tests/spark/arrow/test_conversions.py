@@ -1,6 +1,7 @@
 """What columns take of DataFrames and of files with types: the same, by either door."""
 
 import datetime as dt
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from itertools import zip_longest
@@ -29,7 +30,7 @@ REFUSED = {
 }
 WRONG = {
     "i": ("1.5D", "cast(1.5 as decimal(5,2))", "3000000000L"),
-    "d": ("1.2345", "1000.00", "1e9D"),
+    "d": ("1.2345", "1000.00", "1e9D", "999.999", "0.99999999999999999999999999999999999999"),
     "day": ("timestamp_ntz'2026-01-01 00:00:01'",),
 }
 TAKEN: dict[str, dict[str, object]] = {
@@ -78,7 +79,7 @@ def test_a_type_of_another_family_is_refused_with_the_cast_to_write(
     for value in REFUSED[column]:
         with pytest.raises(InvalidSchemaError, match=f"column '{column}' is ") as caught:
             door(one_row(spark, {column: value}))
-        assert f"col('{column}').cast(" in (caught.value.hint or "")
+        assert re.search(rf"col\('{column}'\)\.cast\(|with that type", caught.value.hint or "")
 
 
 @pytest.mark.parametrize("column", WRONG)
