@@ -83,7 +83,6 @@ def test_a_query_without_a_table_loads_nothing_that_reads_writes_or_compacts_row
         "storage.catalog.system_catalog",
         "storage.cfile.encoding.type_encodings",
         "storage.common.partition.partition",
-        "storage.tablet.commit_record",
         "storage.maintenance.runner",
         "storage.tablet.maintenance.compaction_policy",
     }
