@@ -96,6 +96,27 @@ BROKEN_LINES = {
 }
 
 
+@pytest.mark.parametrize("operation", ["insert", "upsert"])
+def test_a_text_that_is_too_long_for_a_cell_is_put_aside(
+    table: str, tmp_path: Path, operation: str
+) -> None:
+    aside = tmp_path / "bad.jsonl"
+    sources = write_texts(tmp_path, {"a.csv": f"id,v\n1,a\n2,{'y' * 200_000}\n3,c\n"})
+    options = LoadOptions(rejects=str(aside), engine="local", operation=operation)
+    report = load(table, "t", sources, options)
+    assert (report.rows, report.rejected) == (2, 1)
+    assert [one["line"] for one in read_rejects(aside)] == [3]
+    assert content(table, "SELECT id FROM t ORDER BY id") == [(1,), (3,)]
+
+
+def test_a_row_that_a_check_refuses_is_put_aside(path: str, tmp_path: Path) -> None:
+    aside = tmp_path / "bad.jsonl"
+    run(path, "CREATE TABLE t (id BIGINT PRIMARY KEY, v STRING, CHECK (id <> 2))")
+    sources = write_texts(tmp_path, {"a.csv": "id,v\n1,a\n2,b\n3,c\n"})
+    report = load(path, "t", sources, LoadOptions(rejects=str(aside), engine="local"))
+    assert (report.rows, [one["line"] for one in read_rejects(aside)]) == (2, [3])
+
+
 @pytest.mark.parametrize("name", BROKEN_LINES)
 def test_lines_that_are_no_rows_are_put_aside_as_they_are(
     table: str, tmp_path: Path, name: str
