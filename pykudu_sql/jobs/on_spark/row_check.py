@@ -93,21 +93,32 @@ class RowCheck:
             table.schema.by_name[name].id: plain(values)
             for name, values in zip(fitting.rows.schema.names, fitting.rows.columns, strict=True)
         }
-        reasons: list[tuple[str | None, str | None, str | None]] = [(None, None, None)] * count
-        for row, error in _refused(target, columns, count).items():
+        reasons: list[tuple[str, str, str]] = []
+        refused = _refused(target, columns, count)
+        for row, error in refused.items():
             kind, reason = rule_reason(table, columns, row, error)
             (cells,) = fitting.rows.slice(row, 1).to_pylist()
-            reasons[row] = (kind, reason, json_row(cells))
+            reasons.append((kind, reason, json_row(cells)))
         reasons += [_unfit_reason(one) for one in unfit]
+        places = np.append(np.fromiter(refused, np.int64), np.arange(count, count + len(unfit)))
         arrays = [
             _spark_array(table.schema.by_id[i], columns.get(i), count, len(unfit))
             for i in self.column_ids
         ]
-        texts = [pa.array([one[n] for one in reasons], pa.string()) for n in range(3)]
+        texts = [_placed([one[n] for one in reasons], places, count + len(unfit)) for n in range(3)]
         names = [*(f"c{n}" for n in range(len(arrays))), KIND, REASON, SOURCE]
         records = np.array([one.record for one in unfit], np.int64)
         numbers: Records = np.concatenate([fitting.records, records])
         return numbers, pa.table([*arrays, *texts], names=names)
+
+
+def _placed(texts: list[str], places: Records, count: int) -> pa.Array:
+    """Texts at distinct places among so many; all others are NULL."""
+    index = np.zeros(count, np.int64)
+    index[places] = np.arange(len(texts))
+    absent = np.ones(count, np.bool_)
+    absent[places] = False
+    return pa.array(texts, pa.string()).take(pa.array(index, mask=absent))
 
 
 def located(rows: pa.Table, file: pa.Array, start: pa.Array, numbers: Records) -> pa.RecordBatch:
