@@ -21,6 +21,7 @@ from pykudu_sql.planner.statement_text import MOST_CHARACTERS, normalised
         ('SELECT "1", `2`, c3, t.x4, :: 5', 'SELECT "1", `2`, c3, t.x4, :: ?'),
         ("SELECT CAST(a AS DECIMAL(9,2)), a::INT", "SELECT CAST(a AS DECIMAL(?, ..)), a::INT"),
         ("SELECT E'a' , 'never ends", "SELECT ?, .."),
+        ("SELECT 1., (2.), 3.e5", "SELECT ?, (?), ?"),
         ("", ""),
     ],
 )
