@@ -96,7 +96,9 @@ def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[pykudu_sql.
     """Rows on disk, changed and deleted since, newer ones in memory, and those of a transaction."""
     pick = Random(5)
     path = tmp_path_factory.mktemp("kinds") / "db"
-    with pykudu_sql.connect(str(path), autocommit=True, durability="off") as opened:
+    with pykudu_sql.connect(
+        str(path), autocommit=True, durability="off", maintenance=False
+    ) as opened:
         opened.execute(DDL)
         marks = ", ".join("?" * len(COLUMNS))
         insert = f"UPSERT INTO kinds VALUES ({marks})"
