@@ -9,8 +9,6 @@ that are guarded (`value_guard`).
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pykudu_sql.engine.query_engine import Relation
-from pykudu_sql.engine.vector_batches import row_bytes
 from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.storage.common.row_allowance import rows_within
 
@@ -23,7 +21,7 @@ _SIZED = frozenset({"varchar", "blob", "list", "struct", "map", "union", "array"
 
 def rows_of_batch(
     types: Iterable[Any],
-    relations: Mapping[str, Relation],
+    widths: Mapping[str, float],
     sql: str,
     parameters: Sequence[Any],
     memory_limit: int,
@@ -33,7 +31,7 @@ def rows_of_batch(
 
     Args:
         types: DuckDB's, of the result's columns.
-        relations: that the query reads.
+        widths: bytes of a row of each relation that the query reads.
         sql, parameters: of the query.
         memory_limit: bytes that the engine may use, 0 for its own default.
         most: rows of a batch that is narrow.
@@ -41,7 +39,7 @@ def rows_of_batch(
     if not any(kind.id in _SIZED for kind in types):
         return most
     width = _longest(sql, parameters) + sum(
-        _mentions(sql, name) * row_bytes(relation) for name, relation in relations.items()
+        _mentions(sql, name) * row_bytes for name, row_bytes in widths.items()
     )
     size = min(_MOST_BYTES, memory_limit // _ENGINE_SHARE) if memory_limit else _MOST_BYTES
     return max(_LEAST_ROWS, rows_within(size, width, most))

@@ -29,7 +29,7 @@ from pykudu_sql.engine.operators import Operator, operators_of
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.engine.sized_stream import registered
 from pykudu_sql.engine.value_guard import BATCH_ROWS, are_gathered, are_large, with_batch_check
-from pykudu_sql.engine.vector_batches import has_wide_rows, vector_bytes
+from pykudu_sql.engine.vector_batches import pieces, row_bytes, vector_bytes
 from pykudu_sql.planner.value_bounds.excess import VECTOR_ROWS
 from pykudu_sql.storage.common.progress import Counter
 from pykudu_sql.storage.common.types.type_names import format_engine_type
@@ -57,7 +57,7 @@ class _Working:
     Nothing else may hold either: who keeps the rows' reader must not keep objects of DuckDB.
     """
 
-    __slots__ = ("counter", "cursor", "gathers", "generation", "reader")
+    __slots__ = ("counter", "cursor", "gathers", "generation", "reader", "widths")
 
     def __init__(self, cursor: "DuckDBPyConnection", generation: int) -> None:
         self.cursor: DuckDBPyConnection | None = cursor
@@ -65,6 +65,7 @@ class _Working:
         self.reader: pa.RecordBatchReader | None = None
         self.counter: Counter | None = None
         self.gathers = True  # whether it makes long vectors of short ones
+        self.widths: Mapping[str, float] = {}  # bytes of a row of each relation
 
     def release(self) -> "Iterator[DuckDBPyConnection | pa.RecordBatchReader]":
         """What it held, the cursor first."""
@@ -105,7 +106,7 @@ class DuckDBEngine:
                 self._register(working, relations)
                 relation = self._bind(cursor, sql, parameters)
                 types = tuple(format_engine_type(str(kind)) for kind in relation.types)
-                rows = self._batch_rows(relation, relations, sql, parameters, BUFFERED_ROWS)
+                rows = self._batch_rows(relation, working.widths, sql, parameters, BUFFERED_ROWS)
                 rows_table = materialized_rows(relation, self._duckdb.result_limit, rows)
                 self._give_back(working, relations)
             return EngineResult(rows_table, types)
@@ -128,7 +129,7 @@ class DuckDBEngine:
                 self._register(working, relations)
                 relation = self._bind(cursor, sql, parameters)
                 types = tuple(format_engine_type(str(kind)) for kind in relation.types)
-                rows = self._batch_rows(relation, relations, sql, parameters, STREAM_ROWS)
+                rows = self._batch_rows(relation, working.widths, sql, parameters, STREAM_ROWS)
                 reader = relation.to_arrow_reader(rows)
                 working.reader = reader
                 while size <= most and (batch := self._next(working, relations)) is not None:
@@ -143,7 +144,7 @@ class DuckDBEngine:
     def _batch_rows(
         self,
         relation: "DuckDBPyRelation",
-        relations: Mapping[str, Relation],
+        widths: Mapping[str, float],
         sql: str,
         parameters: Sequence[Any],
         most: int,
@@ -153,7 +154,7 @@ class DuckDBEngine:
         elif are_gathered(sql, relation.types):
             most = VECTOR_ROWS
         limit = self._duckdb.memory_limit
-        return rows_of_batch(relation.types, relations, sql, parameters, limit, most)
+        return rows_of_batch(relation.types, widths, sql, parameters, limit, most)
 
     def signatures(self) -> Sequence[tuple[str, tuple[str, ...]]]:
         """See StreamingEngine."""
@@ -276,7 +277,8 @@ class DuckDBEngine:
     def _register(self, working: _Working, relations: Mapping[str, Relation]) -> None:
         cursor, size = working.cursor, self.vector_bytes
         assert cursor is not None
-        if any(has_wide_rows(relation, size) for relation in relations.values()):
+        working.widths = {name: row_bytes(relation) for name, relation in relations.items()}
+        if any(pieces(width, size) > 1 for width in working.widths.values()):
             working.gathers = False
             cursor.execute(f"SET SESSION {GATHERING} = false")
         for name, relation in relations.items():

@@ -64,11 +64,6 @@ def batches_in_vectors(
                 yield part.slice(begin, rows)
 
 
-def has_wide_rows(relation: Relation, size: int) -> bool:
-    """Whether vectors of 2048 rows have many times the bytes of one. `size`: see `vector_bytes`."""
-    return pieces(row_bytes(relation), size) > 1
-
-
 def pieces(width: float, size: int) -> int:
     """Into how many parts a vector of 2048 rows of a width is to be cut: a power of two.
 

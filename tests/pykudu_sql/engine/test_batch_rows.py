@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from pykudu_sql.engine.batch_rows import rows_of_batch
+from pykudu_sql.engine.vector_batches import row_bytes
 
 TEXT, NUMBER = duckdb.sqltype("VARCHAR"), duckdb.sqltype("BIGINT")
 NARROW = pa.table({"a": ["word"] * 100})
@@ -31,9 +32,9 @@ LITERAL = "SELECT '" + "x" * 60_000 + "'"
 def test_rows_of_a_batch_are_as_many_as_fit_into_its_bytes(
     types: list[Any], relation: pa.Table, sql: str, parameters: list[Any], rows: int
 ) -> None:
-    assert rows_of_batch(types, {"t": relation}, sql, parameters, 0, 65_536) == rows
+    assert rows_of_batch(types, {"t": row_bytes(relation)}, sql, parameters, 0, 65_536) == rows
 
 
 def test_a_small_engine_gets_smaller_batches_but_some_rows() -> None:
-    assert rows_of_batch([TEXT], {"t": WIDE}, "", [], 64 << 20, 65_536) == 69
-    assert rows_of_batch([TEXT], {"t": WIDE}, "", [], 1 << 20, 65_536) == 16
+    assert rows_of_batch([TEXT], {"t": row_bytes(WIDE)}, "", [], 64 << 20, 65_536) == 69
+    assert rows_of_batch([TEXT], {"t": row_bytes(WIDE)}, "", [], 1 << 20, 65_536) == 16

@@ -12,7 +12,6 @@ from pykudu_sql.engine.sized_stream import registered
 from pykudu_sql.engine.vector_batches import (
     batches_in_vectors,
     bytes_of_row,
-    has_wide_rows,
     pieces,
     row_bytes,
     table_in_vectors,
@@ -114,8 +113,8 @@ def test_a_row_of_small_words_has_the_mean_of_its_dictionary() -> None:
 @pytest.mark.parametrize("relation", [WIDE_ROWS, Streamed()], ids=["table", "stream"])
 def test_rows_are_wide_where_a_vector_of_them_has_many_times_its_bytes(relation: Relation) -> None:
     assert row_bytes(relation) == pytest.approx(60_000, rel=0.001)
-    assert has_wide_rows(relation, SIZE)
-    assert not has_wide_rows(relation, 1 << 30)
+    assert pieces(row_bytes(relation), SIZE) > 1
+    assert pieces(row_bytes(relation), 1 << 30) == 1
 
 
 @pytest.mark.parametrize(
