@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pykudu_sql.engine.duckdb_instance import DuckDB, EngineOptions
 from pykudu_sql.retry_queue import RetryQueue
 from pykudu_sql.settings import DatabaseSettings
+from pykudu_sql.storage.common.finalizer import start_finalizer, wait_for_finalizers
 from pykudu_sql.storage.common.memory_budget import Holder
 from pykudu_sql.storage.errors import OperationalError, ProgrammingError
 from pykudu_sql.storage.fs import layout
@@ -133,6 +134,7 @@ class _OpenDatabases:
 
     def open(self, path: str, settings: DatabaseSettings) -> Database:
         """See `open_database`."""
+        start_finalizer()
         if path == MEMORY:
             return Database(path, settings).acquire()
         if not path or "\0" in path:
@@ -142,6 +144,7 @@ class _OpenDatabases:
                 sqlstate="58P01",
             )
         real = os.path.realpath(path)
+        wait_for_finalizers()  # a connection of this program that was given up is closed then
         with self.lock:
             database = self._by_path.get(real)
             if database is None:

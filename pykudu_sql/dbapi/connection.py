@@ -6,13 +6,13 @@ Importing this file loads none of the libraries underneath; `connect` does.
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Self, Unpack
 
 from pykudu_sql.dbapi import exceptions
 from pykudu_sql.dbapi.cursor import Cursor, Parameters
 from pykudu_sql.error_boundary import check_text, guarded
 from pykudu_sql.setting_types import Settings
+from pykudu_sql.storage.common.finalizer import finalize
 
 if TYPE_CHECKING:
     from pykudu_sql.session import Session
@@ -373,8 +373,7 @@ class Connection:
     def __del__(self) -> None:
         session, self._open = self._open, None
         if session is not None:
-            with suppress(Exception):  # Nobody is there to catch it; Python would print it.
-                session.close()
+            finalize(session.close)
 
     def __reduce__(self) -> str:
         raise exceptions.InterfaceError(

@@ -18,6 +18,7 @@ from pykudu_sql.engine.query_engine import EngineStream
 from pykudu_sql.results.result import Row
 from pykudu_sql.results.table_result import python_rows
 from pykudu_sql.results.type_objects import SqlType
+from pykudu_sql.storage.common.finalizer import finalize
 from pykudu_sql.storage.errors import Error, InterfaceError, NotSupportedError
 from pykudu_sql.storage.fs.process import current_process
 
@@ -32,8 +33,9 @@ class StreamResult:
     """Rows of an engine's stream, a batch in memory at a time."""
 
     __slots__ = (
-        "__weakref__", "_batch", "_close", "_export", "_failure", "_fetched", "_fetching", "_names",
-        "_position", "_process", "_read", "_rows", "_waiting", "schema", "types",
+        "__weakref__", "_batch", "_close", "_export", "_failure", "_fetched", "_fetching",
+        "_finalizer", "_names", "_position", "_process", "_read", "_rows", "_waiting", "schema",
+        "types",
     )  # fmt: skip
 
     def __init__(
@@ -54,7 +56,8 @@ class StreamResult:
         # None behind the last batch: what the query has read is released then.
         self._read: Callable[[], pa.RecordBatch | None] | None = stream.read
         # Who fetches a few rows and goes away must not leave the query behind.
-        self._close = weakref.finalize(self, stream.close)
+        self._close = stream.close
+        self._finalizer = weakref.finalize(self, finalize, stream.close)
         self._names = tuple(names)
         self._fetching = fetching
         self.types = tuple(SqlType(name) for name in stream.types)
@@ -197,6 +200,7 @@ class StreamResult:
     def _fail(self, error: Exception) -> None:
         """Let the query go at once: the error's traceback keeps this result in a cycle."""
         self._failure, self._read = error, None
+        self._finalizer.detach()
         self._close()
 
 

@@ -1,5 +1,6 @@
 """Sessions: several on one database, threads on one session, cached plans, interrupts."""
 
+import gc
 import subprocess
 import sys
 import threading
@@ -286,6 +287,59 @@ def test_a_connection_that_is_forgotten_gives_the_database_back(tmp_path: Path) 
     assert connection is not None
     connection = None
     pykudu_sql.connect(path, durability="normal").close()
+
+
+class _Holder:
+    """Refers to itself, so that only the collector finds what it holds."""
+
+    def __init__(self, held: object) -> None:
+        self.held = held
+        self.itself = self
+
+
+def test_a_database_closes_while_its_maintenance_collects_another_connection(
+    tmp_path: Path,
+) -> None:
+    for number in range(20):
+        _Holder(pykudu_sql.connect(tmp_path / f"{number}", durability="off"))
+    closing = pykudu_sql.connect(tmp_path / "closing", durability="off")
+    manager = closing._session.database.store.maintenance
+    awake, collected = threading.Event(), threading.Event()
+
+    def collect() -> None:
+        # As a collection that starts within an allocation while the database is closed.
+        awake.set()
+        manager._stop.wait(60)
+        gc.collect()
+        collected.set()
+
+    manager.wake = collect  # type: ignore[method-assign]
+    assert awake.wait(60)
+    closer = threading.Thread(target=closing.close, daemon=True)
+    closer.start()
+    assert collected.wait(60)
+    closer.join(60)
+    assert not closer.is_alive()
+    pykudu_sql.connect(tmp_path / "0", durability="normal").close()
+
+
+def test_a_statement_goes_on_while_it_collects_a_result_of_its_own_session() -> None:
+    connection = pykudu_sql.connect(":memory:", autocommit=True, result_memory_bytes=1000)
+    cursor = connection.execute("SELECT * FROM range(1000000)")
+    cursor.fetchone()
+    _Holder(cursor)
+    del cursor
+    ended = threading.Event()
+
+    def collect() -> None:
+        with connection._session._state.engine._lock:  # type: ignore[attr-defined]
+            gc.collect()
+        ended.set()
+
+    threading.Thread(target=collect, daemon=True).start()
+    assert ended.wait(60)
+    assert connection.execute("SELECT 1").fetchone() == (1,)
+    connection.close()
 
 
 def test_names_of_columns_and_tables_are_listed_for_completion(connection: Connection) -> None:
