@@ -3,7 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pykudu_sql.planner.checkpoint import checked_by
+from pykudu_sql.planner.cancellation import cancelled_by
 from pykudu_sql.planner.deep_stack import run_deep
 from pykudu_sql.planner.listed_relations import with_listed_relations
 from pykudu_sql.planner.parse.error_spans import locate
@@ -38,7 +38,7 @@ def plan(sql: str, context: PlanContext) -> "Plan":
         )
     sql = with_prepared_text(sql)
     try:
-        with checked_by(context.checkpoint):
+        with cancelled_by(context.cancel_check):
             double_quoted = context.settings.double_quoted_strings
             text, literals = with_plain_strings(sql, double_quoted=double_quoted)
             with with_written(literals):

@@ -29,22 +29,22 @@ class RetryQueue:
         self._completed = 0
         self._patience = _LEAST_SECONDS
 
-    def wait_for_retries(self, checkpoint: Callable[[], None]) -> None:
+    def wait_for_retries(self, cancel_check: Callable[[], None]) -> None:
         """Wait while other statements run again, before a first attempt.
 
-        `checkpoint`: called meanwhile; may raise to end the wait.
+        `cancel_check`: called meanwhile; may raise to end the wait.
         """
-        if self._lock.locked() and self._acquire(checkpoint):
+        if self._lock.locked() and self._acquire(cancel_check):
             self._lock.release()
 
     @contextmanager
-    def retrying(self, seconds: float, checkpoint: Callable[[], None]) -> Iterator[None]:
+    def retrying(self, seconds: float, cancel_check: Callable[[], None]) -> Iterator[None]:
         """A block in which a statement runs again after a conflict.
 
         `seconds`: that its first attempt took. Others wait for as long as some of these take.
-        `checkpoint`: see `wait_for_retries`.
+        `cancel_check`: see `wait_for_retries`.
         """
-        is_acquired = self._acquire(checkpoint)
+        is_acquired = self._acquire(cancel_check)
         if is_acquired:
             self._patience = min(max(_LEAST_SECONDS, _ATTEMPTS * seconds), _MOST_SECONDS)
         try:
@@ -54,7 +54,7 @@ class RetryQueue:
                 self._completed += 1
                 self._lock.release()
 
-    def _acquire(self, checkpoint: Callable[[], None]) -> bool:
+    def _acquire(self, cancel_check: Callable[[], None]) -> bool:
         """Take the lock; False when one retry holds it for long."""
         completed = -1
         while completed != self._completed:
@@ -63,5 +63,5 @@ class RetryQueue:
             while (left := end - monotonic()) > 0:
                 if self._lock.acquire(timeout=min(left, _CHECKED_SECONDS)):
                     return True
-                checkpoint()
+                cancel_check()
         return False

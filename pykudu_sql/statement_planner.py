@@ -101,7 +101,7 @@ class StatementPlanner:
             list_rows=self._list_rows,
             frames=self.frames,
             frame_in_scope=partial(frame_in_scope, calling_frame() if settings.frames else None),
-            checkpoint=state.checkpoint,
+            cancel_check=state.check_cancelled,
         )
 
     def _list_rows(self, statement_plan: "Plan") -> ListedRows:
@@ -118,7 +118,7 @@ class StatementPlanner:
     def _evaluate(self, sql: str) -> Sequence[Any]:
         from pykudu_sql.results.table_result import python_rows
 
-        self._state.checkpoint()
+        self._state.check_cancelled()
         result = self._state.engine.execute(sql, {}, ())
         return python_rows(result.table, result.types)[0]
 

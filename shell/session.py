@@ -229,11 +229,11 @@ class ShellSession:
 
     def _attempt(self, action: Callable[[], None], place: ScriptPosition) -> None:
         """Run a command or a statement of a script; print the error if it fails."""
-        self.checkpoint()
+        self.check_cancelled()
         try:
             action()
         except (pykudu_sql.Error, UsageError) as error:
-            self.checkpoint()
+            self.check_cancelled()
             self.failures += 1
             self.output.flush()
             if self._depth and isinstance(error, _NO_SQL):
@@ -244,7 +244,7 @@ class ShellSession:
             if not self.keep_going:
                 raise StatementFailed from error
 
-    def checkpoint(self) -> None:
+    def check_cancelled(self) -> None:
         """Raise Cancelled if the user pressed Ctrl-C since the script began."""
         if self._cancelled.is_set():
             raise Cancelled
@@ -281,7 +281,7 @@ class ShellSession:
                 return cursor.message or _affected(cursor.rowcount)
             self._printed = printed = None
             with self.paged(PAGERS_OF_RESULTS):
-                printed = print_result(cursor, self.output, self.settings, self.checkpoint)
+                printed = print_result(cursor, self.output, self.settings, self.check_cancelled)
         return self._retain(printed)
 
     def _print_plan(self, sql: str) -> PrintedResult | None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from pykudu_sql.storage.catalog.catalog import new_table
 from pykudu_sql.storage.cfile.block_cache import BlockCache
-from pykudu_sql.storage.common.checkpoint import go_on
+from pykudu_sql.storage.common.cancellation import never_cancelled
 from pykudu_sql.storage.common.memory_budget import Holder, MemoryBudget, shares_of
 from pykudu_sql.storage.common.types.hybrid_time import bound_at
 from pykudu_sql.storage.errors import InterfaceError
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pykudu_sql.storage.commit.definitions import Definitions
     from pykudu_sql.storage.commit.history import History
     from pykudu_sql.storage.commit.log_retention import LogRetention
-    from pykudu_sql.storage.common.checkpoint import Checkpoint
+    from pykudu_sql.storage.common.cancellation import CancelCheck
     from pykudu_sql.storage.common.partition.partition import PartitionSchema
     from pykudu_sql.storage.common.rows.row_operation import RowOpKind
     from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
@@ -246,24 +246,26 @@ class OpenStore(ABC):
         """Change a table, all steps or none; see `Definitions.alter_table`."""
         return self.definitions.alter_table(name, steps)
 
-    def flush(self, name: str | None = None, checkpoint: "Checkpoint" = go_on) -> int:
-        """Bring a table's memory to disk, or all tables'; for the checkpoint see `on_demand`.
+    def flush(self, name: str | None = None, cancel_check: "CancelCheck" = never_cancelled) -> int:
+        """Bring a table's memory to disk, or all tables'; for `cancel_check` see `on_demand`.
 
         Returns the number of files written. Raises UndefinedTableError: no such table; DiskError,
         ReadOnlyError: the disk refused.
         """
         tables = self.catalog.tables.values() if name is None else [self.catalog.table(name)]
-        return self.flush_tables(list(tables), checkpoint)
+        return self.flush_tables(list(tables), cancel_check)
 
-    def flush_tables(self, tables: Sequence["TableInfo"], checkpoint: "Checkpoint" = go_on) -> int:
+    def flush_tables(
+        self, tables: Sequence["TableInfo"], cancel_check: "CancelCheck" = never_cancelled
+    ) -> int:
         """The same for tables as a transaction sees them, whatever their names are now."""
         from pykudu_sql.storage.upkeep.on_demand import flush_tables
 
         self._services.committer.check_writable()
-        return flush_tables(self.maintenance, tables, self._services.tablets, checkpoint)
+        return flush_tables(self.maintenance, tables, self._services.tablets, cancel_check)
 
     def optimize(
-        self, name: str, full: bool = False, checkpoint: "Checkpoint" = go_on
+        self, name: str, full: bool = False, cancel_check: "CancelCheck" = never_cancelled
     ) -> "OptimizeReport":
         """Flush a table and compact what gains something, or if `full` everything; see `flush`.
 
@@ -273,9 +275,11 @@ class OpenStore(ABC):
 
         self._services.committer.check_writable()
         do = rewrite_table if full else optimize_table
-        return do(self.maintenance, self.catalog.table(name), self._services.tablets, checkpoint)
+        return do(self.maintenance, self.catalog.table(name), self._services.tablets, cancel_check)
 
-    def vacuum(self, name: str | None = None, checkpoint: "Checkpoint" = go_on) -> "VacuumReport":
+    def vacuum(
+        self, name: str | None = None, cancel_check: "CancelCheck" = never_cancelled
+    ) -> "VacuumReport":
         """Drop what only moments before the history mark need, of a table or of all; see `flush`.
 
         Raises UndefinedTableError: no such table; DiskError, ReadOnlyError: the disk refused.
@@ -284,10 +288,12 @@ class OpenStore(ABC):
 
         self._services.committer.check_writable()
         infos = None if name is None else self.catalog.table(name).tablets
-        purged = self._services.purge.run(checkpoint)
+        purged = self._services.purge.run(cancel_check)
         tablets = self._services.tablets
         selected = tablets.values() if infos is None else [tablets[info.id] for info in infos]
-        return replace(vacuum_tablets(self.maintenance, list(selected), checkpoint), tablets=purged)
+        return replace(
+            vacuum_tablets(self.maintenance, list(selected), cancel_check), tablets=purged
+        )
 
     def rowset_infos(self, table: "TableInfo") -> "list[RowSetInfo]":
         """The rowsets of a table."""

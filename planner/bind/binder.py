@@ -43,7 +43,7 @@ from pykudu_sql.planner.bind.relations import (
 )
 from pykudu_sql.planner.bind.row_values import compares_rows, written_out
 from pykudu_sql.planner.bind.star_modifiers import listed, modified, modifiers_of
-from pykudu_sql.planner.checkpoint import checkpoint
+from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.functions.call_clauses import check_call_clause
 from pykudu_sql.planner.functions.functions import check_function
 from pykudu_sql.planner.functions.listed_values import write_as_listed
@@ -171,7 +171,7 @@ class _Binder:
         """
         stack = [node]
         while stack:
-            checkpoint()
+            check_cancelled()
             current = stack.pop()
             if isinstance(current, NESTED_QUERIES):
                 if long_list(current) is not None:

@@ -14,7 +14,7 @@ from typing import Any
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.snapshot_names import snapshot_bound
-from pykudu_sql.planner.checkpoint import checkpoint
+from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.functions.exact_literals import type_literals
 from pykudu_sql.planner.functions.functions import check_function
 from pykudu_sql.planner.functions.parameter_literals import literal, parameter_key
@@ -210,7 +210,7 @@ def constant_values(nodes: Sequence[exp.Expr], context: PlanContext) -> list[Any
     """
     values: list[Any] = []
     for begin in range(0, len(nodes), _COMPUTED_TOGETHER):
-        checkpoint()
+        check_cancelled()
         items = [_engine_sql(node, context) for node in nodes[begin : begin + _COMPUTED_TOGETHER]]
         values.extend(context.evaluate(f"SELECT {', '.join(items)}"))
     return values

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from pykudu_sql.planner.checkpoint import checkpoint
+from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.value_bounds.gathered_values import GATHERED, aggregate_name, gathers
@@ -59,7 +59,7 @@ def bound_windows(nodes: Sequence[exp.Expr]) -> bool:
             gathering.setdefault(id(select), (select, []))[1].append(node)
     # The inner ones first, for the check of an outer one reads what they give.
     for select, windows in sorted(gathering.values(), key=lambda each: each[0].depth, reverse=True):
-        checkpoint()
+        check_cancelled()
         checks = [_check(select, window) for window in dict.fromkeys(windows)]
         select.where(*checks, copy=False)
     return bool(gathering)

@@ -16,7 +16,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, TokenError, UnsupportedError
 from sqlglot.generator import Generator
 
-from pykudu_sql.planner.checkpoint import checkpoint
+from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.parse.call_arity import check_arguments, check_unread, token_calls
 from pykudu_sql.planner.parse.guards import MAX_TOKENS, guard_text, guard_tokens, guard_tree
 from pykudu_sql.planner.parse.headings import marked, note_headings
@@ -122,11 +122,11 @@ def parse(text: str, start: int = 0) -> exp.Expr:
     only as text to pass through.
     """
     raw = _read(text, start)
-    checkpoint()
+    check_cancelled()
     tokens = _rewritten(raw.tokens)
-    checkpoint()
+    check_cancelled()
     tree = _tree(raw.tokens, marked(tokens), text)
-    checkpoint()
+    check_cancelled()
     check_arguments(tree, token_calls(raw.tokens))
     place_signs(tree, tokens)
     _normalize(tree, tokens, raw.lists)

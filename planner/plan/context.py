@@ -84,7 +84,7 @@ class PlanContext:
         frames: those that the program has registered, by name in lower case.
         frame_in_scope: the frame that a variable of the program is, by a name as it is written;
             None where there is none, or the program did not permit it.
-        checkpoint: raises an Error where planning should stop; see `planner.checkpoint`.
+        cancel_check: raises an Error where planning should stop; see `planner.cancellation`.
     """
 
     catalog: Catalog
@@ -101,7 +101,7 @@ class PlanContext:
     listed: Mapping[str, ViewInfo] = field(default_factory=dict)
     frames: "Mapping[str, FrameTable]" = field(default_factory=dict)
     frame_in_scope: "Callable[[str], FrameTable | None]" = _no_frame
-    checkpoint: Callable[[], None] = lambda: None
+    cancel_check: Callable[[], None] = lambda: None
 
     def without_key_access(self) -> "PlanContext":
         """The same context for statements that must be planned as queries."""

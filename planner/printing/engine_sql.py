@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from pykudu_sql.planner.checkpoint import checkpoint
+from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.parse.dialect import printed
 from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, quote_name, quote_string
 from pykudu_sql.planner.printing.node_allowlist import closed_texts
@@ -70,9 +70,9 @@ def to_sql(tree: exp.Expr) -> str:
     counterpart there.
     """
     texts = closed_texts(tree)
-    checkpoint()
+    check_cancelled()
     sql = printed(tree)
-    checkpoint()
+    check_cancelled()
     quoted = {
         *map(quote_string, texts.strings),
         *map(quote_string, texts.names),

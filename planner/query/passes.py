@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
 from pykudu_sql.planner.bind.moment import CURRENT_KINDS, fold_current
-from pykudu_sql.planner.checkpoint import checkpoint
+from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.functions.exact_literals import is_written_long, type_literals
 from pykudu_sql.planner.functions.gathering_windows import bound_windows
 from pykudu_sql.planner.functions.rules import IS_RULED, apply_rules
@@ -74,7 +74,7 @@ class Pass:
 
     def run(self, query: LogicalQuery, context: PlanContext) -> LogicalQuery:
         """The query after the step, or as it is if the step does not concern it."""
-        checkpoint()
+        check_cancelled()
         if self.concerns and not query.nodes.has(*self.concerns):
             return query
         return self.apply(query, context)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
-from pykudu_sql.planner.checkpoint import checkpoint
+from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES
 from pykudu_sql.planner.value_bounds.text_casts import COMPARING, TypeName, bound_comparison
 from pykudu_sql.planner.value_bounds.value_growth import ELEMENT_BYTES
@@ -41,7 +41,7 @@ def bound_exact(tree: exp.Expr, nodes: Sequence[exp.Expr], type_name: TypeName) 
         type_name: the engine's name of an expression's type, None if it is not known.
     """
     for node in reversed([each for each in nodes if isinstance(each, CHECKED)]):
-        checkpoint()
+        check_cancelled()
         bound_comparison(node, type_name)
         if not gathers(node):
             continue

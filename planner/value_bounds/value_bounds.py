@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from pykudu_sql.planner.checkpoint import checkpoint
+from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.tree_nodes import ClassTest, all_nodes, nodes_of
 from pykudu_sql.planner.value_bounds.computed_once import (
     COMPUTED_ONCE,
@@ -114,7 +114,7 @@ def bound_values(tree: exp.Expr) -> exp.Expr:
     maps = [(node, list_map_of(node)) for node in nodes]
     bounds = [(node, None if each is None else (element_of(each),)) for node, each in maps]
     for node, elements in reversed(bounds):
-        checkpoint()
+        check_cancelled()
         if elements is not None:
             may_grow, changed = True, _bounded_map(node, *elements)
         else:

@@ -1,6 +1,6 @@
 """Stopping a statement: on request, or because it takes longer than `statement_timeout`.
 
-A statement checks for a request at its checkpoints, between the stretches of a scan and before the
+A statement checks for a request between its steps, between the stretches of a scan and before the
 engine runs. The engine cannot check; it is interrupted from another thread, repeatedly until the
 statement has ended, since an interrupt before the engine has begun is lost. A request cancels the
 statement that runs when it is made, never the next one. A request while none runs cancels the

@@ -23,14 +23,14 @@ def flush(state: SessionState, plan: Flush) -> Outcome:
     """FLUSH of one table or of all."""
     name = None if plan.table is None else plan.table.name
     with ctrl_c_interrupts(state.cancellation.request), state.followed():
-        written = state.store.flush(name, state.checkpoint)
+        written = state.store.flush(name, state.check_cancelled)
     return Outcome(None, -1, f"Wrote {written} file(s)")
 
 
 def optimize(state: SessionState, plan: Optimize) -> Outcome:
     """OPTIMIZE of a table: one row with its sizes before and after."""
     with ctrl_c_interrupts(state.cancellation.request), state.followed():
-        report = state.store.optimize(plan.table.name, plan.full, state.checkpoint)
+        report = state.store.optimize(plan.table.name, plan.full, state.check_cancelled)
     return Outcome(RowResult(_OPTIMIZED, [astuple(report)]), 1, "Table has been optimized.")
 
 
@@ -38,7 +38,7 @@ def vacuum(state: SessionState, plan: Vacuum) -> Outcome:
     """VACUUM of one table or of all: one row with what was removed."""
     name = None if plan.table is None else plan.table.name
     with ctrl_c_interrupts(state.cancellation.request), state.followed():
-        report = state.store.vacuum(name, state.checkpoint)
+        report = state.store.vacuum(name, state.check_cancelled)
     return Outcome(RowResult(_VACUUMED, [astuple(report)]), 1, "Old history has been dropped.")
 
 

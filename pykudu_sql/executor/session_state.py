@@ -147,7 +147,7 @@ class SessionState:
         self.process.check()
         return partial(_Running, self, time.monotonic())
 
-    def checkpoint(self) -> None:
+    def check_cancelled(self) -> None:
         """A place where a statement can stop without harm.
 
         Raises QueryCancelledError: it was cancelled, or took too long.

@@ -50,14 +50,14 @@ class TransactionScope:
     """Runs statements in the right transaction. Used by one thread at a time."""
 
     __slots__ = (
-        "_autocommit", "_begin", "_checkpoint", "_current", "_durable", "_is_explicit",
+        "_autocommit", "_begin", "_cancel_check", "_current", "_durable", "_is_explicit",
         "_read_only", "_retry_queue", "_savepoints",
     )  # fmt: skip
 
     def __init__(
         self,
         begin: "Callable[[], Transaction]",
-        checkpoint: Callable[[], None],
+        cancel_check: Callable[[], None],
         retry_queue: RetryQueue,
         *,
         durable: bool,
@@ -67,14 +67,14 @@ class TransactionScope:
 
         Args:
             begin: a new transaction at the newest snapshot.
-            checkpoint: called when a statement has written, and while a commit waits; may raise to
-                take that back.
+            cancel_check: called when a statement has written, and while a commit waits; may raise
+                to take that back.
             retry_queue: of the database, for statements that lose races.
             durable: commits return once they survive a power loss.
             autocommit: each statement is a transaction of its own.
         """
         self._begin = begin
-        self._checkpoint = checkpoint
+        self._cancel_check = cancel_check
         self._retry_queue = retry_queue
         self._durable = durable
         self._autocommit = autocommit
@@ -167,7 +167,7 @@ class TransactionScope:
         """
         current = self._leave()
         if current is not None:
-            current.commit(self._durable, checkpoint=self._checkpoint)
+            current.commit(self._durable, cancel_check=self._cancel_check)
 
     def rollback(self) -> None:
         """Forget the open transaction, if there is one."""
@@ -277,7 +277,7 @@ class TransactionScope:
 
     def wait_for_retries(self) -> None:
         """Wait until the statements that are retried after a conflict have ended."""
-        self._retry_queue.wait_for_retries(self._checkpoint)
+        self._retry_queue.wait_for_retries(self._cancel_check)
 
     def passing(self) -> "Transaction":
         """A transaction for a statement that only reads in it, and lets go of it."""
@@ -294,7 +294,7 @@ class TransactionScope:
         """
         begin = begin or self._begin
         attempts = 1
-        self._retry_queue.wait_for_retries(self._checkpoint)
+        self._retry_queue.wait_for_retries(self._cancel_check)
         started = monotonic()
         with ExitStack() as stack:
             while True:
@@ -305,7 +305,7 @@ class TransactionScope:
                     transaction.rollback()
                     raise
                 try:
-                    transaction.commit(self._durable, checkpoint=self._checkpoint)
+                    transaction.commit(self._durable, cancel_check=self._cancel_check)
                     return changed
                 except TableChangedError:
                     raise  # what `action` does was planned for the table as it was
@@ -314,12 +314,12 @@ class TransactionScope:
                         raise
                     if attempts == 1:
                         seconds = monotonic() - started
-                        stack.enter_context(self._retry_queue.retrying(seconds, self._checkpoint))
+                        stack.enter_context(self._retry_queue.retrying(seconds, self._cancel_check))
                     attempts += 1
 
     def _run_action(self, action: "Callable[[Transaction], T]", transaction: "Transaction") -> T:
         result = action(transaction)
-        self._checkpoint()
+        self._cancel_check()
         return result
 
     def make_way_for(self, statement: str) -> None:

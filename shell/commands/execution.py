@@ -36,9 +36,9 @@ def watch(session: "ShellSession", arguments: Sequence[str]) -> None:
             return
         until = time.monotonic() + seconds
         while (remaining := until - time.monotonic()) > 0:
-            session.checkpoint()
+            session.check_cancelled()
             time.sleep(min(_POLL_SECONDS, remaining))
-        session.checkpoint()
+        session.check_cancelled()
 
 
 @command(

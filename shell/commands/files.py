@@ -99,7 +99,7 @@ def dump(session: "ShellSession", arguments: Sequence[str]) -> None:
 
             def batches(cursor: "Cursor" = cursor) -> Iterator[Sequence[Sequence[Any]]]:
                 while batch := cursor.fetchmany(_BATCH_ROWS):
-                    session.checkpoint()
+                    session.check_cancelled()
                     yield batch
 
             for text in inserts(table.sql, names, batches()):

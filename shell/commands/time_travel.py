@@ -78,7 +78,7 @@ def diff(session: "ShellSession", arguments: Sequence[str]) -> None:
 
         def events() -> Iterator[tuple[str, Sequence[Any]]]:
             while rows := cursor.fetchmany(_BATCH_ROWS):
-                session.checkpoint()
+                session.check_cancelled()
                 yield from ((kind, row) for kind, *row in rows)
 
         for old, new in net_changes(events(), len(keys)):

@@ -179,7 +179,7 @@ class Story:
             return []
         rows = list(map(tuple, cursor.fetchall()))
         again = self._connection.execute(sql)
-        summary = print_result(again, self._output, Settings(max_rows=16), _no_checkpoint).summary
+        summary = print_result(again, self._output, Settings(max_rows=16), _never_cancelled).summary
         print(f"{summary} in {1000 * took:.0f} ms")
         return rows
 
@@ -208,5 +208,5 @@ class Story:
             print(f"-- DIFFERS from DuckDB on the source data, which says {list(theirs)[:5]}")
 
 
-def _no_checkpoint() -> None:
-    """A checkpoint that never raises: only Ctrl-C ends the demo."""
+def _never_cancelled() -> None:
+    """A check that never raises: only Ctrl-C ends the demo."""

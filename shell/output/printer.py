@@ -84,18 +84,18 @@ class PrintedResult:
 
 
 def print_result(
-    cursor: "Cursor", output: Output, settings: Settings, checkpoint: Callable[[], None]
+    cursor: "Cursor", output: Output, settings: Settings, cancel_check: Callable[[], None]
 ) -> PrintedResult:
     """Print all rows of a cursor.
 
     Args:
         cursor: an executed query.
         settings: format, limits and the text of NULL.
-        checkpoint: called between batches; raises to stop.
+        cancel_check: called between batches; raises to stop.
     """
     if settings.format == "table":
-        return _print_table(cursor, output, settings, checkpoint)
-    return PrintedResult(_export(cursor, output, settings, checkpoint))
+        return _print_table(cursor, output, settings, cancel_check)
+    return PrintedResult(_export(cursor, output, settings, cancel_check))
 
 
 def reprint(retained: LastResult, output: Output, settings: Settings) -> str:
@@ -129,7 +129,7 @@ def print_plan(document: str, output: Output) -> PrintedResult | None:
 
 
 def _print_table(
-    cursor: "Cursor", output: Output, settings: Settings, checkpoint: Callable[[], None]
+    cursor: "Cursor", output: Output, settings: Settings, cancel_check: Callable[[], None]
 ) -> PrintedResult:
     names, types = _columns(cursor)
     screen = _screen(output, settings)
@@ -139,7 +139,7 @@ def _print_table(
         preview = Preview(names, types, rows, (), len(rows))
         retained: LastResult | None = LastResult(names, types, rows)
     else:
-        preview, table = _preview(cursor.fetch_record_batch(), names, types, limit, checkpoint)
+        preview, table = _preview(cursor.fetch_record_batch(), names, types, limit, cancel_check)
         retained = None if table is None else LastResult(names, types, table)
     if not output.is_terminal:
         retained = None  # nobody looks at it, so nobody asks for it again
@@ -196,7 +196,7 @@ def _preview(
     names: tuple[str, ...],
     types: tuple[str, ...],
     limit: int,
-    checkpoint: Callable[[], None],
+    cancel_check: Callable[[], None],
 ) -> "tuple[Preview, pa.Table | None]":
     """The first and the last rows, and all of them if they are not too large to be retained."""
     import pyarrow as pa
@@ -206,7 +206,7 @@ def _preview(
     batches_so_far: list[pa.RecordBatch] = []
     retained_bytes = 0
     for batch in batches:
-        checkpoint()
+        cancel_check()
         total += batch.num_rows
         retained_bytes += batch.nbytes
         if retained_bytes <= _RETAINED_BYTES:
@@ -231,7 +231,7 @@ def _rows(table: "pa.Table") -> list[Sequence[Any]]:
 
 
 def _export(
-    cursor: "Cursor", output: Output, settings: Settings, checkpoint: Callable[[], None]
+    cursor: "Cursor", output: Output, settings: Settings, cancel_check: Callable[[], None]
 ) -> str:
     names, types = _columns(cursor)
     rows = 0
@@ -239,14 +239,14 @@ def _export(
     def row_batches() -> Iterator[Sequence[Sequence[Any]]]:
         nonlocal rows
         while batch := cursor.fetchmany(_BATCH_ROWS):
-            checkpoint()
+            cancel_check()
             rows += len(batch)
             yield batch
 
     def column_batches() -> "Iterator[Sequence[Column]]":
         nonlocal rows
         for batch in cursor.fetch_record_batch(_BATCH_ROWS):
-            checkpoint()
+            cancel_check()
             rows += batch.num_rows
             yield batch.columns
 

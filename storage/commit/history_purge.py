@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from pykudu_sql.storage.common.checkpoint import go_on
+from pykudu_sql.storage.common.cancellation import never_cancelled
 from pykudu_sql.storage.common.ctrl_c import acquire_lock
 from pykudu_sql.storage.errors import DiskError
 from pykudu_sql.storage.fs import layout
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pykudu_sql.storage.catalog.store_state import StoreState
     from pykudu_sql.storage.commit.committer import Committer
     from pykudu_sql.storage.commit.history import History
-    from pykudu_sql.storage.common.checkpoint import Checkpoint
+    from pykudu_sql.storage.common.cancellation import CancelCheck
     from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
     from pykudu_sql.storage.fs.env import Env
     from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
@@ -63,10 +63,10 @@ class HistoryPurge:
         self._folders: list[str] = []
         self._running = threading.Lock()
 
-    def run(self, checkpoint: "Checkpoint" = go_on) -> int:
+    def run(self, cancel_check: "CancelCheck" = never_cancelled) -> int:
         """Forget states of tables that ended before the mark.
 
-        `checkpoint`: called during the wait for maintenance of tablets that are to go; what it
+        `cancel_check`: called during the wait for maintenance of tablets that are to go; what it
         raises ends that. Returns how many tablets were purged. Raises DiskError, ReadOnlyError: the
         disk refused.
         """
@@ -74,7 +74,7 @@ class HistoryPurge:
             purged = 0
             due = self._due()
             if due:
-                with self._tablets_at_rest(due, checkpoint), self._committer.lock:
+                with self._tablets_at_rest(due, cancel_check), self._committer.lock:
                     purged = self._forget(due)
             return purged
 
@@ -116,7 +116,7 @@ class HistoryPurge:
 
     @contextmanager
     def _tablets_at_rest(
-        self, due: Mapping[str, "SnapshotBound"], checkpoint: "Checkpoint"
+        self, due: Mapping[str, "SnapshotBound"], cancel_check: "CancelCheck"
     ) -> Iterator[None]:
         """A block in which no maintenance of the tablets that are to go is under way."""
         history = self._state.history
@@ -124,7 +124,7 @@ class HistoryPurge:
         with ExitStack() as locks:
             for tablet_id in sorted(going):
                 lock = self._tablets[tablet_id].maintenance_lock
-                locks.enter_context(acquire_lock(lock, checkpoint))
+                locks.enter_context(acquire_lock(lock, cancel_check))
             yield
 
     def _forget(self, due: Mapping[str, "SnapshotBound"]) -> int:

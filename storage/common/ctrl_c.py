@@ -85,10 +85,10 @@ class CommitLock:
 
 
 @contextmanager
-def acquire_lock(lock: threading.Lock, checkpoint: Callable[[], None]) -> Iterator[None]:
+def acquire_lock(lock: threading.Lock, cancel_check: Callable[[], None]) -> Iterator[None]:
     """A block that holds a lock.
 
-    Ctrl-C ends the wait for the lock, and so does an error of `checkpoint`, which is called every
+    Ctrl-C ends the wait for the lock, and so does an error of `cancel_check`, which is called every
     few milliseconds of the wait.
     """
     acquired = False
@@ -97,7 +97,7 @@ def acquire_lock(lock: threading.Lock, checkpoint: Callable[[], None]) -> Iterat
             with DeferSigint():
                 acquired = lock.acquire(timeout=_WAIT_SECONDS)
             if not acquired:
-                checkpoint()
+                cancel_check()
         yield
     finally:
         if acquired:

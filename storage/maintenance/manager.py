@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pykudu_sql.storage.common.checkpoint import go_on
+from pykudu_sql.storage.common.cancellation import never_cancelled
 from pykudu_sql.storage.common.ctrl_c import acquire_lock
 from pykudu_sql.storage.common.memory_budget import Holder
 from pykudu_sql.storage.common.types.hybrid_time import wall_micros
@@ -27,7 +27,7 @@ from pykudu_sql.storage.maintenance.operation import OperationKind, OperationRun
 from pykudu_sql.storage.maintenance.run_log import RunLog
 
 if TYPE_CHECKING:
-    from pykudu_sql.storage.common.checkpoint import Checkpoint
+    from pykudu_sql.storage.common.cancellation import CancelCheck
     from pykudu_sql.storage.maintenance.context import MaintenanceContext
     from pykudu_sql.storage.maintenance.runner import OperationRunner, TabletWork
     from pykudu_sql.storage.maintenance.stats_collector import StatsCollector
@@ -166,16 +166,16 @@ class MaintenanceManager:
         """Roughly the bytes of changes in memory, that flushes would free."""
         return sum(tablet.memory for tablet in list(self._context.tablets.values()))
 
-    def relieve(self, checkpoint: "Checkpoint") -> None:
+    def relieve(self, cancel_check: "CancelCheck") -> None:
         """Flush until changes in memory keep to their share, in the thread of who brings more.
 
-        `checkpoint`: see `run`. A flush that the disk refuses ends it: the commit will tell.
+        `cancel_check`: see `run`. A flush that the disk refuses ends it: the commit will tell.
         """
         limit = self._context.options.write_memory_bytes
         with suppress(DiskError, ReadOnlyError):
             while self._note_memory() > limit:
                 flushes = [op for op in self._collector.due() if op.ram]
-                if not flushes or not self.run(max(flushes, key=lambda op: op.ram), checkpoint):
+                if not flushes or not self.run(max(flushes, key=lambda op: op.ram), cancel_check):
                     return
 
     def _note_memory(self) -> int:
@@ -190,13 +190,13 @@ class MaintenanceManager:
             until = time.monotonic() + BACK_OFF_SECONDS
             self._backoff_until[op.kind, op.tablet_id] = until
 
-    def run(self, op: OperationStats, checkpoint: "Checkpoint" = go_on) -> Effect:
+    def run(self, op: OperationStats, cancel_check: "CancelCheck" = never_cancelled) -> Effect:
         """Run an operation to its end.
 
         Args:
             op: what is run.
-            checkpoint: called between its steps, and while another one runs on the tablet; what it
-                raises ends the operation, and leaves the tablet as before.
+            cancel_check: called between its steps, and while another one runs on the tablet; what
+                it raises ends the operation, and leaves the tablet as before.
 
         Raises DiskError, ReadOnlyError: the disk refused; the tablet is as before; CorruptionError:
         a file is not what was written.
@@ -204,12 +204,14 @@ class MaintenanceManager:
         if op.kind is OperationKind.LOG_GC:
             log = self._context.log_retention
             return self._measured(op, lambda: Effect(freed=log.collect()))
-        return self._on_tablet(op, self._runner.work[op.kind], checkpoint)
+        return self._on_tablet(op, self._runner.work[op.kind], cancel_check)
 
-    def compact_all(self, tablet_id: str, table: str, checkpoint: "Checkpoint" = go_on) -> Effect:
+    def compact_all(
+        self, tablet_id: str, table: str, cancel_check: "CancelCheck" = never_cancelled
+    ) -> Effect:
         """Merge all rowsets of a tablet, whether that is due or not; else as `run`."""
         stats = OperationStats(OperationKind.COMPACT_ROWSETS, tablet_id, table)
-        return self._on_tablet(stats, self._runner.compact_all, checkpoint)
+        return self._on_tablet(stats, self._runner.compact_all, cancel_check)
 
     def tidy_up(self) -> Tidied:
         """Drop what is left behind by operations: log that nothing needs, files nobody reads.
@@ -219,7 +221,7 @@ class MaintenanceManager:
         return Tidied(self._context.log_retention.collect(), self._context.purge.collect_files())
 
     def _on_tablet(
-        self, op: OperationStats, work: "TabletWork", checkpoint: "Checkpoint"
+        self, op: OperationStats, work: "TabletWork", cancel_check: "CancelCheck"
     ) -> Effect:
         tablet = self._context.tablets.get(op.tablet_id)
         if tablet is None:
@@ -229,10 +231,10 @@ class MaintenanceManager:
             if self._context.tablets.get(tablet.id) is not tablet:
                 return Effect()  # its table was dropped, and has been purged meanwhile
             before = file_sizes(tablet)
-            work(tablet, checkpoint)
+            work(tablet, cancel_check)
             return effect_between(before, file_sizes(tablet))
 
-        with acquire_lock(tablet.maintenance_lock, checkpoint):
+        with acquire_lock(tablet.maintenance_lock, cancel_check):
             return self._measured(op, run)
 
     def _measured(self, op: OperationStats, run: Callable[[], Effect]) -> Effect:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 
-from pykudu_sql.storage.common.checkpoint import Checkpoint
+from pykudu_sql.storage.common.cancellation import CancelCheck
 from pykudu_sql.storage.maintenance.context import MaintenanceContext
 from pykudu_sql.storage.maintenance.operation import OperationKind
 from pykudu_sql.storage.maintenance.stats_collector import StatsCollector
@@ -15,7 +15,7 @@ from pykudu_sql.storage.tablet.maintenance.history_gc import collect_deleted_row
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
 
-TabletWork = Callable[[Tablet, Checkpoint], object]
+TabletWork = Callable[[Tablet, CancelCheck], object]
 
 
 class _Cancelled(Exception):
@@ -25,7 +25,7 @@ class _Cancelled(Exception):
 class OperationRunner:
     """Runs operations on single tablets, whose maintenance locks the caller holds.
 
-    What an operation's checkpoint raises ends it, and leaves the tablet as it was.
+    What an operation's `cancel_check` raises ends it, and leaves the tablet as it was.
     """
 
     def __init__(
@@ -53,25 +53,27 @@ class OperationRunner:
             ),
         }
 
-    def compact_all(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
+    def compact_all(self, tablet: Tablet, cancel_check: CancelCheck) -> None:
         """Merge all rowsets of a tablet into ones in order, of the target size."""
         every = {rowset.id for rowset in tablet.components.tree.rowsets}
-        self._compact(tablet, every, checkpoint)
+        self._compact(tablet, every, cancel_check)
 
-    def _flush_memrowset(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
+    def _flush_memrowset(self, tablet: Tablet, cancel_check: CancelCheck) -> None:
         self._collector.begin_flush(tablet.id, OperationKind.FLUSH_MEMROWSET)
-        flush_memrowset(tablet, self._services, checkpoint)
+        flush_memrowset(tablet, self._services, cancel_check)
 
-    def _flush_delta_stores(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
+    def _flush_delta_stores(self, tablet: Tablet, cancel_check: CancelCheck) -> None:
         self._collector.begin_flush(tablet.id, OperationKind.FLUSH_DELTA_STORES)
-        flush_delta_stores(tablet, self._services, checkpoint)
+        flush_delta_stores(tablet, self._services, cancel_check)
 
-    def _compact_rowsets(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
-        self._compact(tablet, self._collector.choice(tablet).ids, checkpoint)
+    def _compact_rowsets(self, tablet: Tablet, cancel_check: CancelCheck) -> None:
+        self._compact(tablet, self._collector.choice(tablet).ids, cancel_check)
 
-    def _compact(self, tablet: Tablet, rowset_ids: Collection[int], checkpoint: Checkpoint) -> None:
+    def _compact(
+        self, tablet: Tablet, rowset_ids: Collection[int], cancel_check: CancelCheck
+    ) -> None:
         def stop_or_go_on() -> None:
-            checkpoint()
+            cancel_check()
             if self._cancelled():
                 raise _Cancelled
 
@@ -79,19 +81,19 @@ class OperationRunner:
         rowsets = [rowset for rowset in tree.rowsets if rowset.id in rowset_ids]
         if rowsets:
             with suppress(_Cancelled):
-                compact_rowsets(tablet, rowsets, self._services, checkpoint=stop_or_go_on)
+                compact_rowsets(tablet, rowsets, self._services, cancel_check=stop_or_go_on)
             self._collector.note_compaction(tablet, tree)
 
-    def _compact_redo(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
+    def _compact_redo(self, tablet: Tablet, cancel_check: CancelCheck) -> None:
         rowset = _rowset(tablet, self._collector.disk(tablet).minor.rowset_id)
         if rowset is not None:
-            compact_redo(tablet, rowset, self._services, checkpoint)
+            compact_redo(tablet, rowset, self._services, cancel_check)
 
-    def _compact_major(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
+    def _compact_major(self, tablet: Tablet, cancel_check: CancelCheck) -> None:
         rowset = _rowset(tablet, self._collector.disk(tablet).major.rowset_id)
         if rowset is not None:
             columns = updated_columns(rowset.meta)
-            compact_major(tablet, rowset, columns, self._services, checkpoint)
+            compact_major(tablet, rowset, columns, self._services, cancel_check)
 
 
 def _rowset(tablet: Tablet, rowset_id: int | None) -> DiskRowSet | None:

@@ -101,7 +101,7 @@ def _sampled_size(scan: TableScan, parts: list[_Part], exact: RowFilter) -> floa
         rowset, (start, stop) = part.read.rowset, part.ranges[0]
         if not isinstance(rowset, DiskRowSet):
             continue
-        scan.checkpoint()
+        scan.cancel_check()
         for block in rowset.scan(
             scan.columns,
             exact,

@@ -79,7 +79,7 @@ class TableScan:
         pool: its threads read.
         stats: counts what is done; None for nobody who wants to know.
         cache_blocks: whether the block cache keeps what is decoded; see `cache_use`.
-        checkpoint: called between the stretches that are read; may raise to end the scan.
+        cancel_check: called between the stretches that are read; may raise to end the scan.
         counter: counts the rows of the rowsets as they are read; None for nobody.
         piece_bytes: that the rows of a stretch may take once they are decoded.
     """
@@ -90,7 +90,7 @@ class TableScan:
     reads: Sequence[RowSetRead]
     pool: Executor
     stats: ScanStats | None
-    checkpoint: Callable[[], None] = lambda: None
+    cancel_check: Callable[[], None] = lambda: None
     cache_blocks: bool = True
     counter: Counter | None = None
     piece_bytes: int = MOST_DECODED
@@ -340,16 +340,16 @@ class TableScan:
     def _delivered(
         self, read: RowSetRead, blocks: Iterator[RowBlock], stretch: int
     ) -> Iterator[RowBlock]:
-        """A rowset's blocks with whole row addresses, and a checkpoint between them.
+        """A rowset's blocks with whole row addresses, and `cancel_check` called between them.
 
         A block is counted as all rows of a stretch, and what was passed over at the end.
         """
         left = 0 if self.counter is None else read.rows
-        self.checkpoint()
+        self.cancel_check()
         for block in blocks:
             yield located(block, read.rowset_index) if self.spec.addressed else block
             left -= self._counted(min(stretch, left))
-            self.checkpoint()
+            self.cancel_check()
         self._counted(left)
 
     def _counted(self, rows: int) -> int:

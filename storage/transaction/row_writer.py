@@ -8,7 +8,7 @@ visibility is what `Transaction.commit` does.
 from collections.abc import Mapping, Sequence
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.checkpoint import go_on
+from pykudu_sql.storage.common.cancellation import never_cancelled
 from pykudu_sql.storage.common.ctrl_c import DeferSigint
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
@@ -89,7 +89,7 @@ class RowWriter:
         could not be made durable.
         """
         if self._services.budget.is_pressed:
-            self._services.relieve(go_on)
+            self._services.relieve(never_cancelled)
         tablet, row = keyed_row(self._services, table, kind, cells)
         with DeferSigint():
             return self._commit(table, tablet, row, durable)

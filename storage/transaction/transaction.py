@@ -17,7 +17,7 @@ from pykudu_sql.storage.catalog.snapshots import Hold
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.commit.committer import AppliedCommit
 from pykudu_sql.storage.commit.new_table import NewTable
-from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
+from pykudu_sql.storage.common.cancellation import CancelCheck, never_cancelled
 from pykudu_sql.storage.common.ctrl_c import DeferSigint, acquire_lock
 from pykudu_sql.storage.common.memory_budget import MOST_PIECE
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
@@ -232,19 +232,22 @@ class Transaction(TransactionReads):
         return self._writes.keep(table, self._writes.on(table, self._services.tablets[tablet_id]))
 
     def commit(
-        self, durable: bool, batch: WriterBatch | None = None, checkpoint: Checkpoint = go_on
+        self,
+        durable: bool,
+        batch: WriterBatch | None = None,
+        cancel_check: CancelCheck = never_cancelled,
     ) -> Timestamp | None:
         """Commit.
 
         Args:
             durable: return only once the commit survives a power loss.
             batch: of a writer, to be noted as done.
-            checkpoint: called while the commit waits for maintenance of its tablets.
+            cancel_check: called while the commit waits for maintenance of its tablets.
 
         Returns the commit's hybrid time, None when nothing was written. Raises SerializationError:
         another transaction came first; this one is rolled back; DuplicateObjectError: another one
         made a table of the same name; ReadOnlyError, DiskError: it could not be made durable; or
-        what `checkpoint` raises; this one is rolled back.
+        what `cancel_check` raises; this one is rolled back.
         """
         if self._ended:
             raise InterfaceError("the transaction has ended")
@@ -252,17 +255,17 @@ class Transaction(TransactionReads):
             self._end()
             return None
         if self._services.budget.is_pressed or self._writes.memory >= _LARGE_BYTES:
-            self._relieve(checkpoint)
-        with self._tablets_at_rest(checkpoint), DeferSigint():
+            self._relieve(cancel_check)
+        with self._tablets_at_rest(cancel_check), DeferSigint():
             return self._commit(durable, batch)
 
-    def _relieve(self, checkpoint: Checkpoint) -> None:
+    def _relieve(self, cancel_check: CancelCheck) -> None:
         """Have changes in memory flushed before more come there.
 
-        Raises what `checkpoint` raises; the transaction is rolled back.
+        Raises what `cancel_check` raises; the transaction is rolled back.
         """
         try:
-            self._services.relieve(checkpoint)
+            self._services.relieve(cancel_check)
         except BaseException:
             self.rollback()
             raise
@@ -299,16 +302,16 @@ class Transaction(TransactionReads):
             raise
 
     @contextmanager
-    def _tablets_at_rest(self, checkpoint: Checkpoint) -> Iterator[None]:
+    def _tablets_at_rest(self, cancel_check: CancelCheck) -> Iterator[None]:
         """A block in which no maintenance changes rowsets that get delta files of the commit.
 
-        Raises what `checkpoint` raises during the wait for that; the transaction is rolled back.
+        Raises what `cancel_check` raises during the wait for that; the transaction is rolled back.
         """
         with ExitStack() as locks:
             try:
                 for _, pending in sorted(self._writes.by_tablet.items()):
                     if pending.files.changes_rowsets:
-                        rest = acquire_lock(pending.tablet.maintenance_lock, checkpoint)
+                        rest = acquire_lock(pending.tablet.maintenance_lock, cancel_check)
                         locks.enter_context(rest)
             except BaseException:
                 self.rollback()

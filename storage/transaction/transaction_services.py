@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pykudu_sql.storage.commit.definitions import Definitions
     from pykudu_sql.storage.commit.history import History
     from pykudu_sql.storage.commit.new_table import NewTable
-    from pykudu_sql.storage.common.checkpoint import Checkpoint
+    from pykudu_sql.storage.common.cancellation import CancelCheck
     from pykudu_sql.storage.common.memory_budget import MemoryBudget
     from pykudu_sql.storage.common.types.schema import ColumnSchema
     from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
@@ -48,7 +48,7 @@ class TransactionServices:
     history: "History"
     cache_bytes: int
     budget: "MemoryBudget"
-    relieve: Callable[["Checkpoint"], None]
+    relieve: Callable[["CancelCheck"], None]
 
 
 def with_new_table(services: TransactionServices, new: "NewTable") -> TransactionServices:

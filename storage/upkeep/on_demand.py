@@ -1,7 +1,7 @@
 """FLUSH, OPTIMIZE and VACUUM: maintenance on demand, and its effect.
 
 The same operations that run by themselves, through the same manager, so that they are counted,
-listed and kept apart from those in the background. A checkpoint may be passed: what it raises
+listed and kept apart from those in the background. `cancel_check` may be passed: what it raises
 ends the statement, and what was done until then stays.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.checkpoint import Checkpoint, checked
+from pykudu_sql.storage.common.cancellation import CancelCheck, cancellable
 from pykudu_sql.storage.maintenance.manager import MaintenanceManager
 from pykudu_sql.storage.maintenance.operation import OperationKind, OperationStats
 from pykudu_sql.storage.maintenance.tablet_stats import delta_memory, memrowset_memory
@@ -69,7 +69,7 @@ def flush_tables(
     manager: MaintenanceManager,
     tables: Sequence[TableInfo],
     tablets: Mapping[str, Tablet],
-    checkpoint: Checkpoint,
+    cancel_check: CancelCheck,
 ) -> int:
     """Bring everything that tables hold in memory to disk.
 
@@ -78,7 +78,7 @@ def flush_tables(
     written = 0
     for table, tablet in _each(tables, tablets):
         before = tablet.files.files_written
-        _flush(manager, table, tablet, checkpoint)
+        _flush(manager, table, tablet, cancel_check)
         written += tablet.files.files_written - before
     manager.tidy_up()
     return written
@@ -91,17 +91,17 @@ def _each(
 
 
 def _flush(
-    manager: MaintenanceManager, table: TableInfo, tablet: Tablet, checkpoint: Checkpoint
+    manager: MaintenanceManager, table: TableInfo, tablet: Tablet, cancel_check: CancelCheck
 ) -> int:
     """Flush a tablet; how many operations that took."""
-    checkpoint()
+    cancel_check()
     due = []
     if memrowset_memory(tablet).size:
         due.append(OperationKind.FLUSH_MEMROWSET)
     if delta_memory(tablet).size:
         due.append(OperationKind.FLUSH_DELTA_STORES)
     for kind in due:
-        manager.run(OperationStats(kind, tablet.id, table.name), checkpoint)
+        manager.run(OperationStats(kind, tablet.id, table.name), cancel_check)
     return len(due)
 
 
@@ -109,7 +109,7 @@ def optimize_table(
     manager: MaintenanceManager,
     table: TableInfo,
     tablets: Mapping[str, Tablet],
-    checkpoint: Checkpoint,
+    cancel_check: CancelCheck,
 ) -> OptimizeReport:
     """Flush a table, and compact it as long as a compaction gains something.
 
@@ -120,18 +120,18 @@ def optimize_table(
         operations = 0
         while (compaction := _best_compaction(manager, tablet)) is not None:
             operations += 1
-            if not manager.run(compaction, checkpoint):
+            if not manager.run(compaction, cancel_check):
                 break
         return operations
 
-    return _flush_and_compact(manager, table, tablets, checkpoint, compact)
+    return _flush_and_compact(manager, table, tablets, cancel_check, compact)
 
 
 def rewrite_table(
     manager: MaintenanceManager,
     table: TableInfo,
     tablets: Mapping[str, Tablet],
-    checkpoint: Checkpoint,
+    cancel_check: CancelCheck,
 ) -> OptimizeReport:
     """Flush a table, and merge all rowsets of each tablet into ones in order.
 
@@ -141,17 +141,17 @@ def rewrite_table(
     def compact(tablet: Tablet) -> int:
         if not len(tablet.components.tree):
             return 0
-        manager.compact_all(tablet.id, table.name, checkpoint)
+        manager.compact_all(tablet.id, table.name, cancel_check)
         return 1
 
-    return _flush_and_compact(manager, table, tablets, checkpoint, compact)
+    return _flush_and_compact(manager, table, tablets, cancel_check, compact)
 
 
 def _flush_and_compact(
     manager: MaintenanceManager,
     table: TableInfo,
     tablets: Mapping[str, Tablet],
-    checkpoint: Checkpoint,
+    cancel_check: CancelCheck,
     compact: Callable[[Tablet], int],
 ) -> OptimizeReport:
     """Flush each tablet of a table and compact it; `compact` gives the number of its operations."""
@@ -159,7 +159,7 @@ def _flush_and_compact(
     before = [inside(tablet) for tablet in own]
     operations = 0
     for tablet in own:
-        operations += _flush(manager, table, tablet, checkpoint)
+        operations += _flush(manager, table, tablet, cancel_check)
         operations += compact(tablet)
     manager.tidy_up()
     return _report(operations, before, [inside(tablet) for tablet in own])
@@ -191,18 +191,18 @@ def _mean_height(tablets: Sequence[TabletInside]) -> float:
 
 
 def vacuum_tablets(
-    manager: MaintenanceManager, tablets: Sequence[Tablet], checkpoint: Checkpoint
+    manager: MaintenanceManager, tablets: Sequence[Tablet], cancel_check: CancelCheck
 ) -> VacuumReport:
     """Drop history before the ancient history mark, and what nothing needs of log and files.
 
     Raises DiskError, ReadOnlyError: the disk refused; what was done until then stays.
     """
     freed = {OperationKind.UNDO_GC: 0, OperationKind.DELETED_ROWSET_GC: 0}
-    for tablet in checked(tablets, checkpoint):
-        for op in checked(manager.due_in(tablet), checkpoint):
+    for tablet in cancellable(tablets, cancel_check):
+        for op in cancellable(manager.due_in(tablet), cancel_check):
             if op.kind in freed:
-                freed[op.kind] += manager.run(op, checkpoint).freed
-    checkpoint()
+                freed[op.kind] += manager.run(op, cancel_check).freed
+    cancel_check()
     tidied = manager.tidy_up()
     return VacuumReport(
         freed[OperationKind.UNDO_GC],

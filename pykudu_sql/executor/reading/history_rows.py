@@ -74,5 +74,5 @@ def _history_columns(
 
 def _checked(state: SessionState, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        state.checkpoint()
+        state.check_cancelled()
         yield batch

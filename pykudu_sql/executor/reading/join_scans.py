@@ -137,7 +137,7 @@ def relations_of(
     budget = state.store.budget
     left = min(state.settings.scan_memory_bytes, budget.free)
     while pending:
-        state.checkpoint()
+        state.check_cancelled()
         waiting = min(pending.values(), key=_order)
         name = waiting.scan.name
         del pending[name]

@@ -101,7 +101,7 @@ def _engine_stream(
     """The engine's stream over relations, all of it where it may turn out to be cut short."""
     if query.is_cut_short(rows_at_hand(relations), 0):
         most = inf
-    state.checkpoint()
+    state.check_cancelled()
     counter = state.counter("computing")
     with failures_of(relations):
         request = engine_request(state, query, relations, parameters)
@@ -199,7 +199,7 @@ def _compute(
     relations: Mapping[str, Relation],
     extra: Mapping[str, Relation] = NO_RELATIONS,
 ) -> EngineResult:
-    state.checkpoint()
+    state.check_cancelled()
     result = run_engine(state, query, relations, parameters)
     if query.is_cut_short(rows_at_hand(relations), result.table.num_rows):
         return compute(state, query.unlimited(), parameters, transaction, extra)

@@ -38,7 +38,7 @@ def scanned_rows(
     scanned = query.scanned
     if scanned is None or not _are_exact(scanned, parameters):
         return None
-    state.checkpoint()
+    state.check_cancelled()
     check_parameter_values(query, parameters, state.engine, state.computed_types)
     (scan,) = query.scans
     narrowed = replace(

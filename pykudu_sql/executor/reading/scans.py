@@ -60,7 +60,7 @@ class StreamedScan:
         """
         self._number = self._cancellation.number
 
-    def _checkpoint(self) -> None:
+    def _cancel_check(self) -> None:
         self._cancellation.check_for(self._number)
 
     def batches(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
@@ -75,7 +75,7 @@ class StreamedScan:
     def blocks(self, columns: Sequence[int]) -> Iterator[RowBlock]:
         """A new scan, texts with the dictionaries of their files; `columns`: places, ascending."""
         # Made here, since one that is kept would keep the snapshot until cycles are collected.
-        scan = replace(self._scan.project(columns), checkpoint=self._checkpoint)
+        scan = replace(self._scan.project(columns), cancel_check=self._cancel_check)
         try:
             yield from scan.stretches()
         except Exception as error:
@@ -113,7 +113,7 @@ def prepared_scan(
     """A scan that can be cancelled and whose progress is shown, not read yet."""
     table_scan = pruned_scan(scan, predicate, transaction, stats)
     counter = state.counter(f"reading {scan.table.name}", table_scan.row_count)
-    return replace(table_scan, checkpoint=state.checkpoint, counter=counter)
+    return replace(table_scan, cancel_check=state.check_cancelled, counter=counter)
 
 
 def relation_of(

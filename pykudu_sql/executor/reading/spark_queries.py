@@ -75,7 +75,7 @@ def run_on_spark(state: SessionState, choice: OnSpark) -> EngineResult:
     Raises QueryCancelledError: the session was interrupted; DataError: an expression failed;
     OperationalError: the job failed.
     """
-    state.checkpoint()
+    state.check_cancelled()
     result = choice.engine.execute(choice.sql, choice.relations, ())
     target = choice.shape.table.schema
     columns = [
@@ -109,7 +109,7 @@ def _started(state: SessionState) -> "SparkEngine":
     from pykudu_sql.spark.sessions.session import start_session
 
     master = state.settings.spark_master
-    return SparkEngine(start_session(master, checkpoint=state.checkpoint))
+    return SparkEngine(start_session(master, cancel_check=state.check_cancelled))
 
 
 def _why_not_read(state: SessionState, query: Query, transaction: Transaction) -> str | None:

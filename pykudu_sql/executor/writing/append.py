@@ -159,7 +159,7 @@ def _append_stream(
     mode = mode_of(state)
 
     def columns_of(chunk: pa.Table) -> ArrowColumns:
-        state.checkpoint()
+        state.check_cancelled()
         return _arrays(_matched(table, kind, _by_name(chunk.schema.names, chunk.columns)))
 
     def action(transaction: Transaction) -> RowResults:

@@ -179,7 +179,7 @@ class _FileRows:
         return file_rows(schema, lambda: next(batches, None), most)
 
     def _by_id(self, chunk: pa.Table) -> ArrowColumns:
-        self._state.checkpoint()
+        self._state.check_cancelled()
         columns = zip(self._columns, chunk.columns, strict=True)
         return {column.id: values for column, values in columns}
 
@@ -198,9 +198,9 @@ class _FileRows:
                 self._parts.append(_Part(file.name, self._opened(file, kind), start))
                 self._check_columns(self._parts[-1])
             part = self._parts[-1]
-            checkpoint, refuse = self._state.checkpoint, partial(self._refuse, part)
+            cancel_check, refuse = self._state.check_cancelled, partial(self._refuse, part)
             counted_bytes = 0
-            for fitting in fitting_rows(part.rows, self._find, checkpoint, refuse):
+            for fitting in fitting_rows(part.rows, self._find, cancel_check, refuse):
                 position = min(part.rows.bytes_read, sizes[place])
                 counter.add(position - counted_bytes)
                 counted_bytes = position

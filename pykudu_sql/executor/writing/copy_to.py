@@ -48,10 +48,10 @@ def copy_to(state: SessionState, plan: CopyTo, parameters: ParameterValues) -> O
             count += first.num_rows
             del first
             for chunk in chunks:
-                state.checkpoint()
+                state.check_cancelled()
                 write(chunk)
                 count += chunk.num_rows
-        state.checkpoint()
+        state.check_cancelled()
     return Outcome(None, count, f"Copied {count} row(s)")
 
 

@@ -94,7 +94,7 @@ def _create_as(
     ids = [column.id for column in table.schema.visible_columns]
 
     def columns_of(chunk: pa.Table) -> ArrowColumns:
-        state.checkpoint()
+        state.check_cancelled()
         return dict(zip(ids, chunk.columns, strict=True))
 
     def fill(transaction: Transaction) -> RowResults:

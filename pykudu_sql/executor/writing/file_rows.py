@@ -106,20 +106,20 @@ def open_rows(
 
 
 def fitting_rows(
-    file: RowFile, find: FindFaults, checkpoint: Callable[[], None], refuse: Refuse
+    file: RowFile, find: FindFaults, cancel_check: Callable[[], None], refuse: Refuse
 ) -> Iterator[FittingRows]:
     """All rows of a file that fit.
 
     Args:
         file: just opened.
         find: the faults of a batch, all or the first.
-        checkpoint: called for each batch; may raise.
+        cancel_check: called for each batch; may raise.
         refuse: told each row that does not fit, by their order within a batch; may raise.
 
     Raises DataError: the file is damaged; or what `refuse` raises.
     """
     for batch in file.batches():
-        checkpoint()
+        cancel_check()
         yield _fitting(file, batch, find, refuse)
 
 

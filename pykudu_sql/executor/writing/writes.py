@@ -336,15 +336,15 @@ def _from_query(
                 if stream.is_all or transaction.addressed_in_memory <= MOST_IN_MEMORY:
                     return _write_at(state, transaction, plan, kind, stream)
             # Changes of rows in memory stay there and in the log: those rows get files first.
-            state.store.flush_tables([table], state.checkpoint)
+            state.store.flush_tables([table], state.check_cancelled)
             with closing(change_rows(state, plan.query, parameters, transaction)) as stream:
                 return _write_at(state, transaction, plan, kind, stream)
         rows = storable(rows_of(state, plan.query, parameters, transaction))
-        state.checkpoint()
+        state.check_cancelled()
         return write_columns(mode, transaction, table, kind, _queried(table, plan, rows))
 
     def columns_of(chunk: pa.Table) -> ArrowColumns:
-        state.checkpoint()
+        state.check_cancelled()
         return _queried(table, plan, chunk)
 
     return lambda transaction: joined([run_once(transaction, row) for row in parameter_rows])
@@ -361,7 +361,7 @@ def _write_at(
     ids = () if isinstance(plan, DeleteQuery) else plan.column_ids
 
     def operations_of(chunk: pa.Table) -> RowOperations:
-        state.checkpoint()
+        state.check_cancelled()
         addresses, *values = chunk.columns
         columns = transaction.coerce(plan.table, dict(zip(ids, values, strict=True)))
         return RowOperations(kind, columns, chunk.num_rows, addresses.to_numpy())

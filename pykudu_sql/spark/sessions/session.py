@@ -71,7 +71,7 @@ _STARTING: Final = threading.Lock()
 _LOOK_SECONDS: Final = 0.05
 
 
-def _go_on() -> None:
+def _never_cancelled() -> None:
     """Wait for Spark as long as it takes."""
 
 
@@ -79,27 +79,27 @@ def start_session(
     master: str = LOCAL,
     conf: Mapping[str, str] = NO_CONF,
     app_name: str = "pykudu-sql",
-    checkpoint: Callable[[], None] = _go_on,
+    cancel_check: Callable[[], None] = _never_cancelled,
 ) -> SparkSession:
     """The session of this process, started if there is none.
 
     Args:
         conf: settings that count before `DEFAULTS`; options for Java are added to ours.
         app_name: how Spark calls the application.
-        checkpoint: called again and again while Spark starts; raises to give that up.
+        cancel_check: called again and again while Spark starts; raises to give that up.
 
     Raises OperationalError: there is no Java; says what to install; BaseException: what
-    `checkpoint` raised, or KeyboardInterrupt; no JVM is left behind.
+    `cancel_check` raised, or KeyboardInterrupt; no JVM is left behind.
     """
     while not _STARTING.acquire(timeout=_LOOK_SECONDS):  # for another thread, which starts one
-        checkpoint()
+        cancel_check()
     try:
         running = running_session()
         if running is not None:
             return running
         folder = tempfile.mkdtemp(prefix="pykudu-spark-")
         atexit.register(_remove, folder, current_process())
-        session = start_apart(lambda: _build(master, conf, app_name, folder), folder, checkpoint)
+        session = start_apart(lambda: _build(master, conf, app_name, folder), folder, cancel_check)
     finally:
         _STARTING.release()
     make_active(session)

@@ -22,23 +22,23 @@ _PATIENCE_SECONDS: Final = 0.5
 
 
 def start_apart(
-    build: Callable[[], SparkSession], mark: str, checkpoint: Callable[[], None]
+    build: Callable[[], SparkSession], mark: str, cancel_check: Callable[[], None]
 ) -> SparkSession:
     """A session that a thread of its own starts.
 
     Args:
         build: starts it.
         mark: a text in the command lines of the processes that `build` makes, and of no others.
-        checkpoint: raises when the session is not wanted any more.
+        cancel_check: raises when the session is not wanted any more.
 
-    Raises BaseException: what `build` or `checkpoint` raised; then nothing that was started stays.
+    Raises BaseException: what `build` or `cancel_check` raised; nothing that was started stays.
     """
     start = _Start(build, mark)
     start.thread.start()
     try:
         while not start.ended.wait(_LOOK_SECONDS):
-            checkpoint()
-        checkpoint()
+            cancel_check()
+        cancel_check()
     except BaseException:
         start.give_up()
         raise

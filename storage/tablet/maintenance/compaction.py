@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pykudu_sql.storage.common import progress
-from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
+from pykudu_sql.storage.common.cancellation import CancelCheck, cancellable, never_cancelled
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.history.history_splice import splice
@@ -65,7 +65,7 @@ def compact_rowsets(
     rowsets: Sequence[DiskRowSet],
     services: TabletServices,
     target_bytes: int | None = None,
-    checkpoint: Checkpoint = go_on,
+    cancel_check: CancelCheck = never_cancelled,
 ) -> CompactionResult:
     """Merge DiskRowSets of a tablet.
 
@@ -73,7 +73,7 @@ def compact_rowsets(
         tablet: theirs; the caller holds its maintenance lock.
         rowsets: as of now or of before, they are found by their ids.
         target_bytes: of an output rowset; the store's own when None.
-        checkpoint: called between the steps; what it raises ends the compaction without effect.
+        cancel_check: called between the steps; what it raises ends the compaction without effect.
 
     Raises DiskError, ReadOnlyError: the disk refused; the tablet is as before; CorruptionError: a
     file is not what was written.
@@ -94,14 +94,14 @@ def compact_rowsets(
     if not inputs:
         return CompactionResult()
 
-    for source in checked(inputs, checkpoint):
+    for source in cancellable(inputs, cancel_check):
         source.load()
     piece = services.piece_bytes
     rows = _rows_per_rowset(inputs, target_bytes or services.rowset_bytes, 2 * piece)
     with staging(tablet.files) as staged:
-        writer = RollingRowSetWriter(tablet, columns, staged, rows, checkpoint)
+        writer = RollingRowSetWriter(tablet, columns, staged, rows, cancel_check)
         slices = key_slices(inputs, _SLICE_ROWS, piece)
-        ordinals = _merge(inputs, slices, tablet.schema.key_ids, mark, writer, checkpoint)
+        ordinals = _merge(inputs, slices, tablet.schema.key_ids, mark, writer, cancel_check)
         moved = [
             MovedRows(store, new_ordinals)
             for source, new_ordinals in zip(inputs, ordinals, strict=True)
@@ -138,7 +138,7 @@ def _merge(
     key_ids: Sequence[int],
     mark: SnapshotBound,
     writer: RollingRowSetWriter,
-    checkpoint: Checkpoint,
+    cancel_check: CancelCheck,
 ) -> Sequence[Ordinals]:
     """Merge everything into the writer; `slices`: see `key_slices`.
 
@@ -147,9 +147,9 @@ def _merge(
     ordinals = [np.full(source.rowset.meta.rows, -1, np.int64) for source in inputs]
     written = 0
     counter = progress.counter("compacting rowsets", sum(map(len, ordinals)))
-    for ranges in checked(slices, checkpoint):
+    for ranges in cancellable(slices, cancel_check):
         inputs_left = [i for i, (start, stop) in enumerate(ranges) if start < stop]
-        rows = [inputs[i].read(*ranges[i]) for i in checked(inputs_left, checkpoint)]
+        rows = [inputs[i].read(*ranges[i]) for i in cancellable(inputs_left, cancel_check)]
         spliced = splice(rows, key_ids, mark)
         for i, local in zip(inputs_left, spliced.ordinals, strict=True):
             start, stop = ranges[i]

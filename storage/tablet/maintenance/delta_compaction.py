@@ -34,7 +34,7 @@ import pyarrow as pa
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.container import ContainerWriter
 from pykudu_sql.storage.cfile.skip_index import SkipIndex, blob_name
-from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
+from pykudu_sql.storage.common.cancellation import CancelCheck, cancellable, never_cancelled
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.widening import in_type
@@ -69,14 +69,17 @@ MOST_UNDO_RECORDS = 1 << 19
 
 
 def compact_redo(
-    tablet: Tablet, rowset: DiskRowSet, services: TabletServices, checkpoint: Checkpoint = go_on
+    tablet: Tablet,
+    rowset: DiskRowSet,
+    services: TabletServices,
+    cancel_check: CancelCheck = never_cancelled,
 ) -> int:
     """Merge a rowset's REDO files into one (minor delta compaction).
 
     Args:
         tablet: the rowset's; the caller holds its maintenance lock.
         rowset: as of now or of before, it is found by its id.
-        checkpoint: called between steps; what it raises leaves the tablet as before.
+        cancel_check: called between steps; what it raises leaves the tablet as before.
 
     Returns how many files the one stands for; 0 when there was nothing to merge. Raises DiskError,
     ReadOnlyError: the disk refused; the tablet is as before; CorruptionError: a file is not what
@@ -86,14 +89,14 @@ def compact_redo(
     if current is None or len(current.tracker.redo) < 2:
         return 0
     if _text_bytes(current.tracker.redo) > services.piece_bytes:
-        compact_rowsets(tablet, [current], services, checkpoint=checkpoint)
+        compact_rowsets(tablet, [current], services, cancel_check=cancel_check)
         return len(current.tracker.redo)
     merged = _merged(tablet, current.tracker.redo, services.history_mark(tablet.id))
-    checkpoint()
+    cancel_check()
     with staging(tablet.files) as staged:
         redo = write_deltas(tablet.files, staged, REDO, merged, tablet.types)
         meta = replace(current.meta, redo=redo)
-        checkpoint()
+        cancel_check()
         swap_rowsets(tablet, [(current, meta)], staged, services, "minor")
     return len(current.tracker.redo)
 
@@ -103,7 +106,7 @@ def compact_major(
     rowset: DiskRowSet,
     column_ids: Sequence[int],
     services: TabletServices,
-    checkpoint: Checkpoint = go_on,
+    cancel_check: CancelCheck = never_cancelled,
 ) -> int:
     """Bring the updates that REDO files hold for some columns into the base image.
 
@@ -111,7 +114,7 @@ def compact_major(
         tablet: the rowset's; the caller holds its maintenance lock.
         rowset: as of now or of before, it is found by its id.
         column_ids: the columns; those without updates on disk are passed over.
-        checkpoint: called between steps; what it raises leaves the tablet as before.
+        cancel_check: called between steps; what it raises leaves the tablet as before.
 
     Returns how many columns were written anew; 0 when none of them had updates on disk. Raises
     DiskError, ReadOnlyError: the disk refused; the tablet is as before; CorruptionError: a file is
@@ -124,20 +127,20 @@ def compact_major(
     texts = [column for column in columns if column.type.is_variable]
     rewritten = sum(map(current.base.decoded_bytes, texts)) + _text_bytes(current.tracker.redo)
     if rewritten > 2 * services.piece_bytes:
-        compact_rowsets(tablet, [current], services, checkpoint=checkpoint)
+        compact_rowsets(tablet, [current], services, cancel_check=cancel_check)
         return len(columns)
     ids = tuple(column.id for column in columns)
     mark = services.history_mark(tablet.id)
     merged = _merged(tablet, current.tracker.redo, mark)
-    checkpoint()
+    cancel_check()
     moved = _move_forward(current, columns, merged, mark)
     old = current.meta
     with staging(tablet.files) as staged:
-        overlay = _write_overlay(tablet.files, staged, columns, moved.columns, checkpoint)
+        overlay = _write_overlay(tablet.files, staged, columns, moved.columns, cancel_check)
         absorbed = undo_to_absorb(old.undo, len(moved.undo))
         way_back = _with_older(tablet, moved.undo, current.tracker.undo[:absorbed], mark)
         undo = write_deltas(tablet.files, staged, UNDO, way_back, tablet.types)
-        checkpoint()
+        cancel_check()
         left = without_columns(merged, ids)
         redo = write_deltas(tablet.files, staged, REDO, left, tablet.types)
         meta = replace(
@@ -146,7 +149,7 @@ def compact_major(
             undo=(*undo, *old.undo[absorbed:]),
             redo=redo,
         )
-        checkpoint()
+        cancel_check()
         swap_rowsets(tablet, [(current, meta)], staged, services, "major")
     return len(ids)
 
@@ -233,14 +236,14 @@ def _write_overlay(
     staged: StagedFiles,
     columns: Sequence[ColumnSchema],
     values: Mapping[int, pa.Array],
-    checkpoint: Checkpoint,
+    cancel_check: CancelCheck,
 ) -> Overlay:
     """Write and fsync a file of newer CFiles in the staging folder."""
     number = files.new_number()
     staged.append(("base", number))
     path, identity = files.staging_path("base", number), files.identity("base", number)
     with ContainerWriter(files.env, path, identity, "overlay.write") as writer:
-        for column in checked(columns, checkpoint):
+        for column in cancellable(columns, cancel_check):
             kind = column.type
             cells = in_type(values[column.id], kind.arrow)
             encoded = encode_column(

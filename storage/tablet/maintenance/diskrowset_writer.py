@@ -15,7 +15,7 @@ from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.container import ContainerWriter, FileIdentity
 from pykudu_sql.storage.cfile.key_index import KeyIndex
 from pykudu_sql.storage.cfile.skip_index import SkipIndex, blob_name
-from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
+from pykudu_sql.storage.common.cancellation import CancelCheck, cancellable, never_cancelled
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -46,7 +46,7 @@ def write_base(
     columns: Mapping[int, pa.Array],
     keys: EncodedKeys,
     inserted_at: Timestamp | None,
-    checkpoint: Checkpoint = go_on,
+    cancel_check: CancelCheck = never_cancelled,
 ) -> RowSetMeta:
     """Write and fsync a base file in the staging folder; it is removed if that fails.
 
@@ -57,7 +57,7 @@ def write_base(
             when it is written and then released.
         keys: the encoded keys, ascending and distinct.
         inserted_at: the commit that inserted all rows, or None.
-        checkpoint: called before each column.
+        cancel_check: called before each column.
 
     Raises DiskError: the disk refused.
     """
@@ -65,7 +65,9 @@ def write_base(
     path, identity = files.staging_path("base", number), files.identity("base", number)
     base_file = BaseFile(files.env, path, identity)
     try:
-        return write_base_file(base_file, rowset_id, schema, columns, keys, inserted_at, checkpoint)
+        return write_base_file(
+            base_file, rowset_id, schema, columns, keys, inserted_at, cancel_check
+        )
     except BaseException:
         with suppress(Error):
             files.discard("base", number)
@@ -79,11 +81,11 @@ def write_base_file(
     columns: Mapping[int, pa.Array],
     keys: EncodedKeys,
     inserted_at: Timestamp | None,
-    checkpoint: Checkpoint = go_on,
+    cancel_check: CancelCheck = never_cancelled,
 ) -> RowSetMeta:
     """Write and fsync a base file of any place; see `write_base`."""
     with ContainerWriter(file.env, file.path, file.identity, "base.write") as writer:
-        for column in checked(schema, checkpoint):
+        for column in cancellable(schema, cancel_check):
             kind = column.type
             cells = in_type(columns[column.id], kind.arrow)
             encoded = encode_column(
@@ -92,7 +94,7 @@ def write_base_file(
             writer.add_cfile(str(column.id), encoded)
             if column.indexes:
                 writer.add_blob(blob_name(column.id), SkipIndex.build(cells, kind).to_bytes())
-        checkpoint()
+        cancel_check()
         writer.add_blob(BLOOM, BloomFilter.build(keys.hash64()).to_bytes())
         writer.add_blob(KEY_INDEX, KeyIndex.build(keys).to_bytes())
         size = writer.finish({"rowset": rowset_id, "rows": len(keys)})

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pykudu_sql.storage.common import progress
-from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
+from pykudu_sql.storage.common.cancellation import CancelCheck, cancellable, never_cancelled
 from pykudu_sql.storage.common.row_allowance import rows_within
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.tablet.delta.delta_store import between, select
@@ -48,12 +48,12 @@ _SLICE_ROWS = 1 << 19
 
 
 def flush_memrowset(
-    tablet: Tablet, services: TabletServices, checkpoint: Checkpoint = go_on
+    tablet: Tablet, services: TabletServices, cancel_check: CancelCheck = never_cancelled
 ) -> None:
     """Flush the MemRowSet, and any that an earlier flush left. The caller holds the
     tablet's maintenance lock.
 
-    A flush that ends at a checkpoint leaves the MemRowSet to be flushed by the next one.
+    A flush that is cancelled leaves the MemRowSet to be flushed by the next one.
     """
     with services.commit_lock:
         old = tablet.components
@@ -61,17 +61,17 @@ def flush_memrowset(
             flushing = (*old.flushing, old.memrowset)
             tablet.components = TabletComponents(tablet.new_memrowset(), flushing, old.tree)
     for memrowset in tablet.components.flushing:
-        _flush_one(tablet, memrowset, services, checkpoint)
+        _flush_one(tablet, memrowset, services, cancel_check)
 
 
 def _flush_one(
-    tablet: Tablet, memrowset: MemRowSet, services: TabletServices, checkpoint: Checkpoint
+    tablet: Tablet, memrowset: MemRowSet, services: TabletServices, cancel_check: CancelCheck
 ) -> None:
     with services.commit_lock:
         bound = bound_at(memrowset.newest)
     with staging(tablet.files) as staged:
         writer, new_ordinals = _write_rowsets(
-            tablet, memrowset, bound, staged, services, checkpoint
+            tablet, memrowset, bound, staged, services, cancel_check
         )
         late = LateChanges(tablet, writer, [MovedRows(memrowset.deltas, new_ordinals)], bound)
         with published(late, staged, services, "flush") as metas:
@@ -92,7 +92,7 @@ def _write_rowsets(
     bound: SnapshotBound,
     staged: StagedFiles,
     services: TabletServices,
-    checkpoint: Checkpoint,
+    cancel_check: CancelCheck,
 ) -> tuple[RollingRowSetWriter, npt.NDArray[np.int64]]:
     """Write the rows committed below a bound, at least one, and their history, a slice at a time.
 
@@ -111,11 +111,11 @@ def _write_rowsets(
     writer: RollingRowSetWriter | None = None
     counter = progress.counter("flushing memory", count)
     step = rows_within(services.piece_bytes, memrowset.memory / count, _SLICE_ROWS)
-    for start in checked(range(0, count, step), checkpoint):
+    for start in cancellable(range(0, count, step), cancel_check):
         stop = min(start + step, count)
         part = rows.part(start, stop)
         history = build_history(
-            memrowset.inserted(checked(schema, checkpoint), part.ordinals),
+            memrowset.inserted(cancellable(schema, cancel_check), part.ordinals),
             tablet.schema.key_ids,
             times[start:stop],
             between(deltas, start, stop),
@@ -128,7 +128,7 @@ def _write_rowsets(
             in_memory = sum(values.nbytes for values in history.columns.values()) * count // stop
             most = min(_USUAL_RATIO * services.rowset_bytes, 2 * services.piece_bytes)
             outputs = max(1, -(-in_memory // most))
-            writer = RollingRowSetWriter(tablet, schema, staged, -(-count // outputs), checkpoint)
+            writer = RollingRowSetWriter(tablet, schema, staged, -(-count // outputs), cancel_check)
         image = ColumnGather([ColumnsInMemory(history.columns)], None)
         writer.append(RowSlice(part.keys, image, undo, died, np.zeros_like(died)))
         counter.add(stop - start)
@@ -138,21 +138,21 @@ def _write_rowsets(
 
 
 def flush_delta_stores(
-    tablet: Tablet, services: TabletServices, checkpoint: Checkpoint = go_on
+    tablet: Tablet, services: TabletServices, cancel_check: CancelCheck = never_cancelled
 ) -> None:
     """Flush the DeltaMemStore of every rowset as a REDO file, and those that an earlier flush left.
 
     The caller holds the tablet's maintenance lock. The files are published together, by one edit.
-    A flush that fails or ends at a checkpoint leaves the stores to be flushed by the next one.
+    A flush that fails or is cancelled leaves the stores to be flushed by the next one.
     """
-    flush_stores_of({r.id for r in tablet.components.tree.rowsets}, tablet, services, checkpoint)
+    flush_stores_of({r.id for r in tablet.components.tree.rowsets}, tablet, services, cancel_check)
 
 
 def flush_stores_of(
     rowset_ids: Container[int],
     tablet: Tablet,
     services: TabletServices,
-    checkpoint: Checkpoint = go_on,
+    cancel_check: CancelCheck = never_cancelled,
 ) -> bool:
     """The same for some rowsets; whether there was anything to flush."""
     with services.commit_lock:
@@ -165,10 +165,10 @@ def flush_stores_of(
     with staging(tablet.files) as staged:
         mark = services.history_mark(tablet.id)
         written = [
-            (rowset, write_stores(tablet.files, rowset, tablet.types, mark, staged, checkpoint))
-            for rowset in checked(waiting, checkpoint)
+            (rowset, write_stores(tablet.files, rowset, tablet.types, mark, staged, cancel_check))
+            for rowset in cancellable(waiting, cancel_check)
         ]
-        checkpoint()
+        cancel_check()
         if not written:
             return False
         # Everything in the files was committed before they were begun, so none of this need hold

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pykudu_sql.storage.common.checkpoint import Checkpoint
+from pykudu_sql.storage.common.cancellation import CancelCheck
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -50,7 +50,7 @@ class RollingRowSetWriter:
         columns: Sequence[ColumnSchema],
         staged: StagedFiles,
         rows_per_rowset: int,
-        checkpoint: Checkpoint,
+        cancel_check: CancelCheck,
     ) -> None:
         """Nothing is written yet.
 
@@ -59,7 +59,7 @@ class RollingRowSetWriter:
             columns: that the files hold.
             staged: takes the files written.
             rows_per_rowset: a rowset is closed once it has so many rows.
-            checkpoint: called between the steps of writing a rowset; see `common.checkpoint`.
+            cancel_check: called between the steps of writing a rowset; see `common.cancellation`.
         """
         self.metas: list[RowSetMeta] = []
         self.starts: list[int] = []
@@ -68,7 +68,7 @@ class RollingRowSetWriter:
         self._columns = columns
         self._staged = staged
         self._limit = rows_per_rowset
-        self._checkpoint = checkpoint
+        self._cancel_check = cancel_check
         self._open = _Open([])
 
     def append(self, rows: RowSlice) -> None:
@@ -105,7 +105,7 @@ class RollingRowSetWriter:
     def _write(self, slices: Sequence[RowSlice]) -> RowSetMeta:
         tablet = self._tablet
         keys = EncodedKeys.concat([s.keys for s in slices]) if len(slices) > 1 else slices[0].keys
-        self._checkpoint()
+        self._cancel_check()
         columns = gather([s.columns for s in slices])
         died = np.concatenate([s.deleted_at for s in slices])
         starts = np.cumsum([0, *(len(s.keys) for s in slices)])
@@ -124,7 +124,7 @@ class RollingRowSetWriter:
             columns,
             keys,
             inserted_at,
-            self._checkpoint,
+            self._cancel_check,
         )
         self._staged.append(("base", with_base.base))
         redo = Deltas(dead, died[dead], np.full(len(dead), int(DeltaKind.DELETE), np.uint8), {})

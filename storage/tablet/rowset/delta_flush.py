@@ -9,7 +9,7 @@ older.
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
+from pykudu_sql.storage.common.cancellation import CancelCheck, cancellable, never_cancelled
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.types import DataType
 from pykudu_sql.storage.tablet.delta.delta_store import collapse
@@ -38,7 +38,7 @@ def write_stores(
     types: Mapping[int, DataType],
     mark: SnapshotBound,
     staged: StagedFiles,
-    checkpoint: Checkpoint = go_on,
+    cancel_check: CancelCheck = never_cancelled,
 ) -> RowSetMeta:
     """Write a rowset's stores that are on their way to disk.
 
@@ -48,12 +48,12 @@ def write_stores(
         types: of all columns.
         mark: what only snapshots below it see is left out.
         staged: takes the files.
-        checkpoint: called between them; what it raises ends the flush.
+        cancel_check: called between them; what it raises ends the flush.
 
     Returns the metadata that name the files. Raises DiskError: the disk refused.
     """
     meta = rowset.meta
-    for store in checked(rowset.tracker.flushing, checkpoint):
+    for store in cancellable(rowset.tracker.flushing, cancel_check):
         redo = write_deltas(files, staged, REDO, collapse(store.deltas(), mark), types)
         meta = replace(meta, redo=(*meta.redo, *redo), durable_delta_store=store.id)
     return meta

@@ -43,7 +43,7 @@ def cancelled(state: SessionState) -> Callable[[], AbstractContextManager[None]]
             state.cancellation.request()
             with suppress(QueryCancelledError):
                 while True:
-                    state.checkpoint()
+                    state.check_cancelled()
             yield
 
     return block

@@ -39,7 +39,7 @@ def test_a_statement_that_failed_has_ended(state: SessionState) -> None:
     with pytest.raises(ZeroDivisionError), state.running():
         raise ZeroDivisionError
     assert not state.cancellation.running
-    state.checkpoint()
+    state.check_cancelled()
 
 
 def test_a_cancelled_statement_says_why_whatever_the_engine_said(
@@ -48,7 +48,7 @@ def test_a_cancelled_statement_says_why_whatever_the_engine_said(
     with pytest.raises(QueryCancelledError, match="the statement was interrupted"), cancelled():
         raise QueryCancelledError("INTERRUPT Error")
     with state.running():
-        state.checkpoint()
+        state.check_cancelled()
 
 
 def test_an_engine_that_stops_by_itself_keeps_its_own_reason(state: SessionState) -> None:

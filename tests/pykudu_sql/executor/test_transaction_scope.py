@@ -32,10 +32,10 @@ def scope_of(state: SessionState) -> Iterator[Scopes]:
     made: list[TransactionScope] = []
 
     def scope_of(
-        autocommit: bool = True, checkpoint: Callable[[], None] = lambda: None
+        autocommit: bool = True, cancel_check: Callable[[], None] = lambda: None
     ) -> TransactionScope:
         scope = TransactionScope(
-            state.store.begin, checkpoint, RetryQueue(), durable=False, autocommit=autocommit
+            state.store.begin, cancel_check, RetryQueue(), durable=False, autocommit=autocommit
         )
         made.append(scope)
         return scope
@@ -110,11 +110,11 @@ def test_a_statement_that_fails_or_is_cancelled_while_it_wrote_leaves_nothing(
 ) -> None:
     reasons: list[Exception] = []
 
-    def checkpoint() -> None:
+    def cancel_check() -> None:
         if reasons:
             raise reasons.pop()
 
-    scope = scope_of(checkpoint=checkpoint)
+    scope = scope_of(cancel_check=cancel_check)
     if is_open:
         scope.begin()
         scope.write(put(1, 10))

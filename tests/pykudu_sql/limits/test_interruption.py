@@ -123,7 +123,7 @@ def test_a_scan_stops_between_its_stretches(connection: pykudu_sql.Connection) -
             raise QueryCancelledError("enough")
 
     with pytest.raises(QueryCancelledError, match="enough"):
-        replace(asked, checkpoint=stop_soon).to_table()
+        replace(asked, cancel_check=stop_soon).to_table()
     assert asked.to_table().num_rows == 20_000
 
 

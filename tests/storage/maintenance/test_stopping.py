@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.checkpoint import Checkpoint
+from pykudu_sql.storage.common.cancellation import CancelCheck
 from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
@@ -19,18 +19,18 @@ from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.tablet.tablet import Tablet
 from tests.storage.model import read
 
-Statement = Callable[[Store, Checkpoint], object]
+Statement = Callable[[Store, CancelCheck], object]
 STATEMENTS: dict[str, Statement] = {
-    "FLUSH": lambda store, checkpoint: store.flush("t", checkpoint),
-    "FLUSH of all": lambda store, checkpoint: store.flush(None, checkpoint),
-    "OPTIMIZE": lambda store, checkpoint: store.optimize("t", checkpoint=checkpoint),
-    "OPTIMIZE FULL": lambda store, checkpoint: store.optimize("t", True, checkpoint),
-    "VACUUM": lambda store, checkpoint: store.vacuum(None, checkpoint),
+    "FLUSH": lambda store, cancel_check: store.flush("t", cancel_check),
+    "FLUSH of all": lambda store, cancel_check: store.flush(None, cancel_check),
+    "OPTIMIZE": lambda store, cancel_check: store.optimize("t", cancel_check=cancel_check),
+    "OPTIMIZE FULL": lambda store, cancel_check: store.optimize("t", True, cancel_check),
+    "VACUUM": lambda store, cancel_check: store.vacuum(None, cancel_check),
 }
 
 
 class StopAt:
-    """A checkpoint that ends the work when it is called for the n-th time."""
+    """A check that ends the work when it is called for the n-th time."""
 
     def __init__(self, number: int) -> None:
         self.left = number
@@ -83,16 +83,16 @@ def test_what_is_stopped_anywhere_leaves_all_rows_and_no_file_and_can_be_done_ag
         number = 0
         while True:
             number += 1
-            checkpoint = StopAt(number)
+            cancel_check = StopAt(number)
             try:
-                statement(store, checkpoint)
+                statement(store, cancel_check)
                 break
             except QueryCancelledError:
                 assert env.list_dir("/db/tmp") == []
                 assert not tablet_of(store, table).maintenance_lock.locked()
                 assert read(store.begin(), table) == rows
         assert number > 2
-        assert checkpoint.left > 0
+        assert cancel_check.left > 0
         store.optimize("t", full=True)
         assert len(store.rowset_infos(table)) == 1
         assert read(store.begin(), table) == rows
@@ -110,7 +110,7 @@ def test_a_compaction_that_is_stopped_changes_nothing_of_its_tablet() -> None:
         while tablet.components is before:
             number += 1
             try:
-                store.optimize("t", full=True, checkpoint=StopAt(number))
+                store.optimize("t", full=True, cancel_check=StopAt(number))
             except QueryCancelledError:
                 assert tablet.components is before
         assert number > 8
@@ -123,13 +123,13 @@ def test_who_waits_for_a_tablet_that_others_work_on_can_be_stopped() -> None:
         tablet = tablet_of(store, store.catalog.table("t"))
         asked = threading.Event()
 
-        def checkpoint() -> None:
+        def cancel_check() -> None:
             if asked.is_set():
                 raise QueryCancelledError("enough")
 
         def optimize() -> None:
             with pytest.raises(QueryCancelledError, match="enough"):
-                store.optimize("t", checkpoint=checkpoint)
+                store.optimize("t", cancel_check=cancel_check)
             stopped.set()
 
         stopped = threading.Event()

@@ -48,12 +48,12 @@ def test_a_commit_that_waits_for_maintenance_can_be_cancelled_and_leaves_nothing
         raise QueryCancelledError("enough")
 
     with next(iter(store.tablets.values())).maintenance_lock, pytest.raises(QueryCancelledError):
-        transaction.commit(durable=True, checkpoint=cancel)
+        transaction.commit(durable=True, cancel_check=cancel)
     assert files_of(tmp_path) == files
     assert now(store) == before
     transaction = store.begin()
     change_all(transaction, store, 7)
-    transaction.commit(durable=True, checkpoint=cancel)
+    transaction.commit(durable=True, cancel_check=cancel)
     assert now(store) == CHANGES["update"]
 
 
@@ -68,7 +68,7 @@ def test_ctrl_c_ends_the_wait_of_a_commit_for_maintenance(store: Store, tmp_path
             pytest.raises(KeyboardInterrupt),
         ):
             press = partial(signal.raise_signal, signal.SIGINT)
-            transaction.commit(durable=True, checkpoint=press)
+            transaction.commit(durable=True, cancel_check=press)
     finally:
         signal.signal(signal.SIGINT, handler)
     assert not any(tablet.maintenance_lock.locked() for tablet in store.tablets.values())

@@ -112,7 +112,7 @@ def test_changes_that_come_meanwhile_are_carried_over(subject: Subject) -> None:
         asked += 1
         subject.write()
 
-    subject.compact(checkpoint=change, target_bytes=4000)
+    subject.compact(cancel_check=change, target_bytes=4000)
     assert asked
     subject.check()
     for _ in range(3):
@@ -155,7 +155,7 @@ def test_a_compaction_given_up_leaves_everything_as_it_was(subject: Subject) -> 
     before = subject.tablet.components
     files = {path for path in subject.env.list_dir("/db/tmp")}
     with pytest.raises(GivenUp):
-        subject.compact(checkpoint=give_up)
+        subject.compact(cancel_check=give_up)
     assert subject.tablet.components is before
     assert {path for path in subject.env.list_dir("/db/tmp")} == files
     subject.check()

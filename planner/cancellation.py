@@ -9,14 +9,14 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar, Token
 
 
-def _go_on() -> None:
+def _never_cancelled() -> None:
     """Outside of statements nothing is cancelled."""
 
 
-_CHECK: ContextVar[Callable[[], None]] = ContextVar("check", default=_go_on)
+_CHECK: ContextVar[Callable[[], None]] = ContextVar("check", default=_never_cancelled)
 
 
-def checkpoint() -> None:
+def check_cancelled() -> None:
     """A place where planning can stop.
 
     Raises Error: the check of the statement did.
@@ -24,8 +24,8 @@ def checkpoint() -> None:
     _CHECK.get()()
 
 
-def checked_by(check: Callable[[], None]) -> AbstractContextManager[None]:
-    """A block whose checkpoints ask `check`, which raises an Error to stop it."""
+def cancelled_by(check: Callable[[], None]) -> AbstractContextManager[None]:
+    """A block in which `check_cancelled` calls `check`, which raises an Error to stop it."""
     return _Checked(check)
 
 

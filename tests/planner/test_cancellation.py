@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from pykudu_sql.planner.checkpoint import checked_by, checkpoint
+from pykudu_sql.planner.cancellation import cancelled_by, check_cancelled
 from pykudu_sql.planner.deep_stack import run_deep
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.planner import plan
@@ -24,14 +24,14 @@ def stopping_after(count: int) -> Callable[[], None]:
 
 
 def test_a_check_is_asked_within_its_block_and_on_the_thread_for_deep_work() -> None:
-    checkpoint()
-    with checked_by(stopping_after(1)):
-        checkpoint()
+    check_cancelled()
+    with cancelled_by(stopping_after(1)):
+        check_cancelled()
         with pytest.raises(QueryCancelledError):
-            checkpoint()
+            check_cancelled()
         with pytest.raises(QueryCancelledError):
-            run_deep(checkpoint)
-    checkpoint()
+            run_deep(check_cancelled)
+    check_cancelled()
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_wherever_planning_is_stopped_the_reason_comes_out(
     stopped = 0
     while True:
         try:
-            plan(statement, replace(context, checkpoint=stopping_after(stopped)))
+            plan(statement, replace(context, cancel_check=stopping_after(stopped)))
             break
         except QueryCancelledError:
             stopped += 1
