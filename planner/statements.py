@@ -199,7 +199,7 @@ def _create_table(tokens: TokenStream, context: PlanContext) -> "Plan":
     if not tokens.accept("TABLE"):
         raise tokens.error("TABLE")
     from pykudu_sql.planner.ddl.create_table import plan_create_table
-    from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_create_table
+    from pykudu_sql.planner.ddl_grammar.create_table_parser import parse_create_table
 
     node = parse_create_table(tokens, replaces=replaces)
     return plan_create_table(node, context)
@@ -207,7 +207,7 @@ def _create_table(tokens: TokenStream, context: PlanContext) -> "Plan":
 
 def _alter_table(tokens: TokenStream, context: PlanContext) -> "Plan":
     from pykudu_sql.planner.ddl.alter_table import plan_alter_table
-    from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_alter_table
+    from pykudu_sql.planner.ddl_grammar.alter_table_parser import parse_alter_table
     from pykudu_sql.planner.parse.unsupported import refuse_unsupported_statement
 
     refuse_unsupported_statement(tokens)

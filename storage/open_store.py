@@ -183,7 +183,7 @@ class OpenStore(ABC):
 
     def pin(self) -> "Timestamp":
         """A timestamp that no later commit gets, even after a crash: see `Committer.pin`."""
-        return self._services.committer.pin()
+        return self._services.committer.timestamps.pin()
 
     def begin(self) -> "Transaction":
         """A transaction at the newest snapshot.
@@ -200,7 +200,7 @@ class OpenStore(ABC):
         changed = bound_at(services.state.history.latest.timestamp)
         if services.committer.mvcc.bound < changed:
             # A table is in the catalog a moment before its rows are visible.
-            services.committer.wait_until_readable(changed)
+            services.committer.timestamps.wait_until_readable(changed)
         new_transaction = _transaction_class()
         return new_transaction(services.transactions, services.history.snapshots.hold_newest())
 
@@ -215,7 +215,7 @@ class OpenStore(ABC):
 
         Raises SnapshotInFutureError: the moment has not come yet.
         """
-        self._services.committer.wait_until_readable(bound)
+        self._services.committer.timestamps.wait_until_readable(bound)
 
     def create_table(
         self,

@@ -5,7 +5,7 @@ columns they use, the table of each column, the joins of each SELECT. `column_re
 names resolve.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -40,6 +40,7 @@ from pykudu_sql.planner.bind.relations import (
     Scope,
     TableReference,
     absent_relations,
+    first_of_each_alias,
 )
 from pykudu_sql.planner.bind.row_values import compares_rows, written_out
 from pykudu_sql.planner.bind.star_modifiers import listed, modified, modifiers_of
@@ -299,7 +300,7 @@ class _Binder:
         if not select.expressions:
             raise SyntaxError("SELECT without columns")
         entries: list[tuple[exp.Expr, list[OutputColumn]]] = []
-        first = _first_of_each_alias(select)
+        first = first_of_each_alias(select)
         for number, item in enumerate(select.expressions):
             names = replace(scope, aliases=Aliases(first, number)) if first else scope
             entries.append((item, list(self._item(item, scope, names, ctes))))
@@ -393,12 +394,3 @@ class _Binder:
             item = item.this
         relation = relation_of(item)
         return Branch(scope, relation, item.name.lower()) if relation is not None else Branch(scope)
-
-
-def _first_of_each_alias(select: exp.Select) -> Mapping[str, int]:
-    """The aliases of a SELECT list, lower case, with the number of the first entry of each."""
-    first: dict[str, int] = {}
-    for number, item in enumerate(select.expressions):
-        if isinstance(item, exp.Alias):
-            first.setdefault(item.alias.lower(), number)
-    return first

@@ -183,6 +183,15 @@ class Aliases:
 _NO_ALIASES = Aliases({}, 0)
 
 
+def first_of_each_alias(select: exp.Select) -> Mapping[str, int]:
+    """The aliases of a SELECT list, lower case, with the number of the first entry of each."""
+    first: dict[str, int] = {}
+    for number, item in enumerate(select.expressions):
+        if isinstance(item, exp.Alias):
+            first.setdefault(item.alias.lower(), number)
+    return first
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Scope:
     """The names that a part of one SELECT can see.

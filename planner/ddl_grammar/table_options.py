@@ -1,7 +1,7 @@
-"""Options behind the columns of CREATE TABLE that other databases have.
+"""Options behind the columns of CREATE TABLE: properties, and what other databases have.
 
-Some ask for what is so here, or mean nothing to one engine; the others are refused with what to
-write instead.
+Of the latter some ask for what is so here, or mean nothing to one engine; the others are refused
+with what to write instead.
 """
 
 from collections.abc import Mapping
@@ -72,3 +72,28 @@ def refuse_word(tokens: TokenStream, hints: Mapping[str, str], form: str) -> Non
         raise NotSupportedError(
             f"{form.format(token.word)} is not supported", hint=hints[token.word], span=token.span
         )
+
+
+def table_properties(tokens: TokenStream) -> tuple[tuple[str, str], ...]:
+    """`('name' = 'value', ..)` behind TBLPROPERTIES; the last value of a name holds."""
+    tokens.expect_symbol("(")
+    values: dict[str, str] = {}
+    while True:
+        name = tokens.string()
+        tokens.expect_symbol("=")
+        values[name] = tokens.string()
+        if not tokens.accept_symbol(","):
+            break
+    tokens.expect_symbol(")")
+    return tuple(values.items())
+
+
+def property_names(tokens: TokenStream) -> tuple[str, ...]:
+    """`[IF EXISTS] ('name', ..)` behind UNSET TBLPROPERTIES."""
+    tokens.accept("IF", "EXISTS")
+    tokens.expect_symbol("(")
+    names = [tokens.string()]
+    while tokens.accept_symbol(","):
+        names.append(tokens.string())
+    tokens.expect_symbol(")")
+    return tuple(names)

@@ -16,7 +16,8 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.cell_check import is_cell_of
 from pykudu_sql.storage.common.types.hybrid_time import END_OF_TIME
 from pykudu_sql.storage.common.types.identifiers import check_identifier
-from pykudu_sql.storage.common.types.schema import Schema, check_column
+from pykudu_sql.storage.common.types.schema import Schema
+from pykudu_sql.storage.common.types.schema_rules import check_column
 from pykudu_sql.storage.common.types.table_properties import MAX_HISTORY_AGE
 
 Shape = Callable[[Any], bool]

@@ -31,20 +31,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pykudu_sql.storage.commit.commit_counters import CommitCounters
 from pykudu_sql.storage.commit.commit_edit import commit_edit
 from pykudu_sql.storage.commit.publication import publish_files, rebased
+from pykudu_sql.storage.commit.read_timestamps import ReadTimestamps
 from pykudu_sql.storage.commit.timestamp_reserve import TimestampReserve
 from pykudu_sql.storage.common.ctrl_c import CommitLock
-from pykudu_sql.storage.common.types.hybrid_time import (
-    EVERYTHING,
-    bound_at_micros,
-    last_before,
-    to_micros,
-)
+from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
 from pykudu_sql.storage.errors import (
     DiskError,
     Error,
     InterfaceError,
     ReadOnlyError,
-    SnapshotInFutureError,
     TransactionResolutionUnknownError,
 )
 from pykudu_sql.storage.log.log_writer import barred, in_doubt, undone
@@ -83,7 +78,8 @@ class AppliedCommit(NamedTuple):
 class Committer:
     """Serialises commits. Safe for threads.
 
-    `lock`: the commit lock; re-entrant, and Ctrl-C waits for its end; `counters`: what commits did.
+    `lock`: the commit lock; re-entrant, and Ctrl-C waits for its end; `counters`: what commits did;
+    `timestamps`: that are read at.
     """
 
     def __init__(
@@ -108,8 +104,11 @@ class Committer:
         self.counters = CommitCounters()
         self._log = log
         self._manifest = manifest
-        self._timestamp_reserve = TimestampReserve(self.note)
         self._doubt: TransactionResolutionUnknownError | None = None
+        reserve = TimestampReserve(self.note) if manifest is not None else None
+        self.timestamps = ReadTimestamps(
+            clock, mvcc, reserve, self.lock, self.check_readable, lambda: self._doubt is not None
+        )
         self._history_mark = history_mark
         self._rowset_bytes = rowset_bytes
         self._piece_bytes = piece_bytes
@@ -216,40 +215,6 @@ class Committer:
             if self._doubt is not None:
                 self._doubt = None
                 self.mvcc.publish_assigned()
-
-    def wait_until_readable(self, bound: "SnapshotBound") -> None:
-        """Wait until every commit below a bound in the past is visible or has failed.
-
-        Raises SnapshotInFutureError: the moment has not come yet; DiskError: see `check_readable`.
-        """
-        clock = self.clock
-        if bound > bound_at_micros(to_micros(clock.now())):
-            raise SnapshotInFutureError(
-                "the requested moment lies in the future", hint="AS OF takes a moment in the past"
-            )
-        if bound <= self.mvcc.bound:
-            return
-        self.check_readable()
-        self._reserve_through(last_before(bound))
-        clock.update(last_before(bound))
-        with self.lock:
-            pass  # a commit that had its time already is now known to MVCC; later ones lie behind
-        self.mvcc.wait_for(bound, lambda: self._doubt is not None)
-        self.check_readable()
-
-    def pin(self) -> "Timestamp":
-        """Pin a timestamp to read at: after every visible commit, and before every later one."""
-        moment = self.clock.now()
-        self._reserve_through(moment)
-        return moment
-
-    def _reserve_through(self, moment: "Timestamp") -> None:
-        """Reserve timestamps up to `moment`, which no commit gets, also not after a crash.
-
-        A process that only reads commits nothing, and reserves nothing.
-        """
-        if self._manifest is not None:
-            self._timestamp_reserve.cover(moment)
 
     def close(self) -> None:
         """Let the commit that is published or applied end, and refuse all others from here on."""
@@ -396,7 +361,7 @@ class Committer:
             self.sync()
             self.record(edit(sequence, edits))
         elif not rows:
-            self._reserve_through(timestamp)  # it changes nothing and is not written down
+            self.timestamps.reserve_through(timestamp)  # it changes nothing and is not written down
         self.mvcc.assign(timestamp)
         for source, (writes, keys, targets) in zip(pending, resolved, strict=True):
             source.tablet.apply(writes, keys, timestamp, sequence, targets)

@@ -54,7 +54,7 @@ class TransactionReads:
 
         Raises SnapshotInFutureError: the moment has not come yet.
         """
-        self._services.committer.wait_until_readable(bound)
+        self._services.committer.timestamps.wait_until_readable(bound)
 
     def table_scan(
         self,

@@ -14,7 +14,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.storage.common.types.cells import cell_from_json, cell_to_json
-from pykudu_sql.storage.common.types.identifiers import check_comment, check_identifier
+from pykudu_sql.storage.common.types.schema_rules import (
+    AUTO_INCREMENTING_ID,
+    check_column,
+    check_column_count,
+    check_identity,
+    check_not_immutable_key,
+    check_not_reserved,
+)
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import (
     AUTO_ENCODING,
@@ -29,10 +36,6 @@ from pykudu_sql.storage.errors import DuplicateObjectError, InvalidSchemaError, 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MAX_COLUMNS = 300
-AUTO_INCREMENTING_ID = "auto_incrementing_id"
-MIN_BLOCK_SIZE = 512
-MAX_BLOCK_SIZE = 16 * 1024 * 1024
 DEFAULT_BLOCK_SIZE = 256 * 1024
 
 
@@ -218,7 +221,7 @@ class Schema:
         """
         if column.name in self.by_name:
             raise DuplicateObjectError(f"column '{column.name}' exists already", sqlstate="42701")
-        _check_not_reserved(column.name)
+        check_not_reserved(column.name)
         if not column.nullable and column.write_default is None:
             raise InvalidSchemaError(
                 f"column `{column.name}`: NOT NULL columns must have a default",
@@ -230,7 +233,7 @@ class Schema:
             self, columns=(*self.columns, added), next_column_id=self.next_column_id + 1
         )
         check_column_count(len(changed.columns))
-        _check_identity(changed)
+        check_identity(changed)
         return changed
 
     def drop_column(self, name: str) -> "Schema":
@@ -254,8 +257,8 @@ class Schema:
         column = self.column(name)
         if new_name != name and new_name in self.by_name:
             raise DuplicateObjectError(f"column '{new_name}' exists already", sqlstate="42701")
-        _check_not_reserved(name)
-        _check_not_reserved(new_name)
+        check_not_reserved(name)
+        check_not_reserved(new_name)
         return self.replace_column(replace(column, name=new_name))
 
     def replace_column(self, column: ColumnSchema) -> "Schema":
@@ -264,11 +267,11 @@ class Schema:
         Raises InvalidSchemaError: an attribute breaks its rule.
         """
         check_column(column)
-        _check_not_immutable_key(self, column)
+        check_not_immutable_key(self, column)
         changed = replace(
             self, columns=tuple(column if c.id == column.id else c for c in self.columns)
         )
-        _check_identity(changed)
+        check_identity(changed)
         return changed
 
     def set_nullable(self, name: str, nullable: bool) -> "Schema":
@@ -296,7 +299,7 @@ class Schema:
         from pykudu_sql.storage.common.types.widening import widens, wider_types
 
         column = self.column(name)
-        _check_not_reserved(name)
+        check_not_reserved(name)
         old = column.type
         if not widens(old, column_type):
             raise InvalidSchemaError(
@@ -351,7 +354,7 @@ def create_schema(
     key_names = list(key)
     all_columns = list(columns)
     for column in all_columns:
-        _check_not_reserved(column.name)
+        check_not_reserved(column.name)
     if not unique:
         counter = ColumnSchema(0, AUTO_INCREMENTING_ID, DataType(Kind.INT64), nullable=False)
         all_columns.append(counter)
@@ -379,68 +382,13 @@ def create_schema(
             raise InvalidSchemaError(f"column '{name}' is named twice in the primary key")
     schema = Schema(numbered, (), len(numbered), auto_incrementing=not unique)
     schema = replace(schema, key_ids=tuple(schema.column(name).id for name in key_names))
-    _check_identity(schema)
+    check_identity(schema)
     for column in numbered:
         check_column(column)
-        _check_not_immutable_key(schema, column)
+        check_not_immutable_key(schema, column)
         if column.id in schema.key_ids and not column.type.allowed_in_key:
             raise InvalidSchemaError(
                 f"column '{column.name}' of type {column.type} cannot be in the primary key",
                 hint="key columns may not be BOOLEAN, FLOAT or DOUBLE",
             )
     return schema
-
-
-def _check_not_reserved(name: str) -> None:
-    if name == AUTO_INCREMENTING_ID:
-        raise InvalidSchemaError(
-            f"column name '{AUTO_INCREMENTING_ID}' is reserved",
-            hint="it is the hidden counter of tables with a NON UNIQUE PRIMARY KEY",
-        )
-
-
-def _check_not_immutable_key(schema: Schema, column: ColumnSchema) -> None:
-    if column.immutable and column.id in schema.key_ids:
-        raise InvalidSchemaError(
-            f"primary key column '{column.name}' cannot be declared IMMUTABLE",
-            hint="the columns of the key never change anyway",
-        )
-
-
-def _check_identity(schema: Schema) -> None:
-    identities = [column for column in schema.columns if column.identity]
-    for column in identities:
-        if column.id not in schema.key_ids or schema.auto_incrementing or len(identities) > 1:
-            raise InvalidSchemaError(
-                f"IDENTITY column '{column.name}' is not the one of a unique primary key",
-                hint="one column of the key may be numbered; number others in the program",
-            )
-        if not column.type.is_integer or column.write_default is not None:
-            raise InvalidSchemaError(
-                f"IDENTITY column '{column.name}' of type {column.type} is no integer without a "
-                "default",
-                hint="write BIGINT GENERATED BY DEFAULT AS IDENTITY",
-            )
-
-
-def check_column(column: ColumnSchema) -> None:
-    """Check name, block size and comment of a column.
-
-    Raises InvalidSchemaError: one breaks its rule.
-    """
-    check_identifier(column.name, "column")
-    if not MIN_BLOCK_SIZE <= column.block_size <= MAX_BLOCK_SIZE:
-        raise InvalidSchemaError(
-            f"column '{column.name}': BLOCK_SIZE {column.block_size} is out of range",
-            hint=f"use {MIN_BLOCK_SIZE} to {MAX_BLOCK_SIZE} bytes",
-        )
-    check_comment(column.comment, f"column '{column.name}'")
-
-
-def check_column_count(count: int) -> None:
-    """Refuse more columns than a table may have.
-
-    Raises InvalidSchemaError: they are.
-    """
-    if count > MAX_COLUMNS:
-        raise InvalidSchemaError(f"these are more than the {MAX_COLUMNS} columns of a table")

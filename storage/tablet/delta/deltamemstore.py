@@ -29,13 +29,13 @@ from pykudu_sql.storage.common.types.hybrid_time import (
     Timestamp,
 )
 from pykudu_sql.storage.common.types.types import Cell, DataType
+from pykudu_sql.storage.tablet.delta.delta_collapse import collapse
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_run import DeltaRun
 from pykudu_sql.storage.tablet.delta.delta_store import (
     DeltaCells,
     Deltas,
     Ordinals,
-    collapse,
     merge_redo,
     no_deltas,
     select,

@@ -39,10 +39,10 @@ from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch
+from pykudu_sql.storage.tablet.delta.delta_collapse import collapse
 from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta
 from pykudu_sql.storage.tablet.delta.delta_store import (
     Deltas,
-    collapse,
     merge_redo,
     merge_undo,
     select,

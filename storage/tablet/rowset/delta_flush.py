@@ -12,7 +12,7 @@ from dataclasses import replace
 from pykudu_sql.storage.common.cancellation import CancelCheck, cancellable, never_cancelled
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.types import DataType
-from pykudu_sql.storage.tablet.delta.delta_store import collapse
+from pykudu_sql.storage.tablet.delta.delta_collapse import collapse
 from pykudu_sql.storage.tablet.delta.deltafile import REDO
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet

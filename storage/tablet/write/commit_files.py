@@ -13,8 +13,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING, NOTHING, Timestamp
+from pykudu_sql.storage.tablet.delta.delta_collapse import collapse
 from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta, DeltaStats
-from pykudu_sql.storage.tablet.delta.delta_store import collapse, merge_redo
+from pykudu_sql.storage.tablet.delta.delta_store import merge_redo
 from pykudu_sql.storage.tablet.delta.deltafile import REDO, DeltaFile
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.rowset.delta_flush import begin_flush, finish_flush, write_stores

@@ -12,7 +12,6 @@ writes are done over against the new rowsets.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -39,8 +38,6 @@ from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.locator import (
     Located,
     OwnChanges,
-    changed_key,
-    changed_keys,
     find_row,
     locate,
     rowset_of,
@@ -72,11 +69,11 @@ from pykudu_sql.storage.tablet.write.staged_changes import (
     keyed_to_addressed,
     stage,
 )
+from pykudu_sql.storage.tablet.write.write_conflict import WriteEntry, has_changed_rows
 
 _PRIVATE_ID = -1
 
 Columns = Mapping[int, pa.Array]
-_Entry = KeyedOperations | AddressedOperations | KeyedRow | DiskRowSet | StagedChanges
 
 
 class PendingWrites:
@@ -92,7 +89,7 @@ class PendingWrites:
         self._inserted: list[tuple[RowInsert | BatchInsert, Sequence[bytes]]] = []
         self._own = OwnMutations(tablet)
         self.files = CommitFiles(tablet, self._own)
-        self._log: list[_Entry] = []
+        self._log: list[WriteEntry] = []
 
     @property
     def length(self) -> int:
@@ -296,20 +293,7 @@ class PendingWrites:
         """Whether a commit since the snapshot changed a key written here."""
         if self.tablet.newest < self.bound:
             return False
-        rowsets = self.tablet.components.rowsets
-        keyed = (batch.keys for batch in self._log if isinstance(batch, KeyedOperations))
-        keys = chain(keyed, (rowset.base.keys() for rowset in self.staged))
-        addressed = chain.from_iterable(
-            entry.parts
-            for entry in self._log
-            if isinstance(entry, AddressedOperations | StagedChanges)
-        )
-        if any(batch.is_changed(self.tablet, self.bound) for batch in addressed):
-            return True
-        if any(changed_keys(rowsets, part, self.bound).any() for part in keys):
-            return True
-        rows = [row for row in self._log if isinstance(row, KeyedRow)]
-        return any(changed_key(rowsets, row.probe, self.bound) for row in rows)
+        return has_changed_rows(self.tablet, self.bound, self._log, self.staged)
 
     def rebase(self, bound: SnapshotBound) -> "PendingWrites":
         """These writes done over against the tablet as it is now, as seen at a bound.
@@ -335,7 +319,7 @@ class PendingWrites:
                 self.files.discard_changes(entry.parts)
         return renewed
 
-    def _again(self, bound: SnapshotBound, log: Sequence[_Entry]) -> "PendingWrites":
+    def _again(self, bound: SnapshotBound, log: Sequence[WriteEntry]) -> "PendingWrites":
         """Writes done over against the tablet as it is now, as seen at a bound."""
         renewed = PendingWrites(self.tablet, self._table, bound)
         renewed.files.deltas = self.files.deltas  # what is written anew goes with a rollback

@@ -3,7 +3,7 @@
 
 import pytest
 
-from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_alter_table
+from pykudu_sql.planner.ddl_grammar.alter_table_parser import parse_alter_table
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import AlterTable

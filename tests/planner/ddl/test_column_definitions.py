@@ -3,7 +3,7 @@
 import pytest
 
 from pykudu_sql.planner.ddl.column_definitions import column_of, near_column
-from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_create_table
+from pykudu_sql.planner.ddl_grammar.create_table_parser import parse_create_table
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.common.types.schema import ColumnSchema

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_create_table
+from pykudu_sql.planner.ddl_grammar.create_table_parser import parse_create_table
 from pykudu_sql.planner.explain.show_create import create_table_sql
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext, PlanSettings

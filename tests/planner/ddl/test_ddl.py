@@ -6,7 +6,8 @@ import pytest
 
 from pykudu_sql.planner.ddl.alter_table import plan_alter_table
 from pykudu_sql.planner.ddl.create_table import default_partitions, plan_create_table
-from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_alter_table, parse_create_table
+from pykudu_sql.planner.ddl_grammar.alter_table_parser import parse_alter_table
+from pykudu_sql.planner.ddl_grammar.create_table_parser import parse_create_table
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext, PlanSettings
 from pykudu_sql.planner.plan.plan import AlterTable, CreateTable

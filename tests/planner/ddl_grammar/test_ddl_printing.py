@@ -19,7 +19,8 @@ from pykudu_sql.planner.ddl_grammar.alter_syntax import (
     RenameTableSyntax,
     TableCommentSyntax,
 )
-from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_alter_table, parse_create_table
+from pykudu_sql.planner.ddl_grammar.alter_table_parser import parse_alter_table
+from pykudu_sql.planner.ddl_grammar.create_table_parser import parse_create_table
 from pykudu_sql.planner.ddl_grammar.syntax import (
     BoundClause,
     ColumnDefinition,

@@ -1,9 +1,8 @@
-"""The committer: timestamps of commits and reads, and who may write."""
+"""The committer: when the log is synced, and who may write."""
 
 import pytest
 
 from pykudu_sql.storage.commit.committer import Committer
-from pykudu_sql.storage.common.types.hybrid_time import bound_at
 from pykudu_sql.storage.errors import DiskError, InterfaceError, TransactionResolutionUnknownError
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from tests.storage.fault_env import Fail, FaultAction, FaultEnv, FaultPoint
@@ -12,22 +11,6 @@ from tests.storage.small_store import SmallStore
 
 def committer_of(small: SmallStore) -> Committer:
     return small.store.committer
-
-
-def test_a_pinned_timestamp_lies_between_the_commits_before_and_after_it() -> None:
-    small = SmallStore()
-    before = small.upsert({1: 1})
-    pinned = committer_of(small).pin()
-    after = small.upsert({2: 2})
-    assert before < pinned < after
-
-
-def test_what_is_below_a_readable_bound_stays_so() -> None:
-    small = SmallStore()
-    committer = committer_of(small)
-    bound = bound_at(committer.pin())
-    committer.wait_until_readable(bound)
-    assert small.upsert({1: 1}) >= bound
 
 
 def test_the_log_is_not_synced_for_a_commit_that_need_not_be_durable() -> None:

@@ -6,11 +6,11 @@ import pytest
 
 from pykudu_sql.storage.common.types.cells import cell_from_json, cell_to_json
 from pykudu_sql.storage.common.types.schema import (
-    AUTO_INCREMENTING_ID,
     ColumnSchema,
     Schema,
     create_schema,
 )
+from pykudu_sql.storage.common.types.schema_rules import AUTO_INCREMENTING_ID
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 from pykudu_sql.storage.errors import (

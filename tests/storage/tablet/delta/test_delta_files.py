@@ -14,11 +14,11 @@ from pykudu_sql.storage.cfile.container import FileIdentity
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.tablet.delta.delta_collapse import collapse
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import (
     DeltaCells,
     Deltas,
-    collapse,
     liveness,
     select,
     winners,
