@@ -83,6 +83,7 @@ class Database:
                 lambda: _spill_directory(path, settings),
                 settings.spill_limit,
                 lambda: budget.free if settings.memory_limit else 0,
+                budget.shares.value,
             )
         )
         budget.measure_with(Holder.ENGINE, self._duckdb.memory)

@@ -27,19 +27,14 @@ from pykudu_sql.planner.bind.binder import SCAN_PREFIX
 from pykudu_sql.planner.bind.bound_query import binding_of
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.pushdown.condition import conjuncts
+from pykudu_sql.planner.pushdown.join_parts import cut_joins
+from pykudu_sql.planner.pushdown.wide_calls import is_wide_call, qualifier
 from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
-from pykudu_sql.planner.value_bounds.value_sizes import FIXED_BYTES, is_short_type, most_bytes
 
 _ROWS = "__rows"
 _PART = "__part"
 _INSIDE = ("from_", "joins", "laterals", "where", "sample")
 _AROUND = ("expressions", "distinct", "group", "having", "qualify", "windows", "order")
-# Functions that give one of their arguments, or numbers that they need no room for.
-_COPYING_NOTHING = (
-    exp.AggFunc, exp.Connector, exp.Predicate, exp.Case, exp.If, exp.Coalesce, exp.Nullif,
-    exp.Length,
-)  # fmt: skip
-
 Parts = Callable[[float], int]
 
 
@@ -58,10 +53,10 @@ class _Sources:
 
     def has(self, column: exp.Column) -> bool:
         """Whether a column is one of these."""
-        qualifier = _qualifier(column)
+        name = qualifier(column)
         if "" in self.names and not column.table and binding_of(column) is not None:
-            return qualifier not in self.hidden
-        return bool(qualifier) and qualifier in self.names
+            return name not in self.hidden
+        return bool(name) and name in self.names
 
 
 def in_parts(tree: exp.Expr, widths: Mapping[str, float], parts: Parts) -> exp.Expr | None:
@@ -72,13 +67,16 @@ def in_parts(tree: exp.Expr, widths: Mapping[str, float], parts: Parts) -> exp.E
         widths: bytes of a row of each relation, by the names that the tree has.
         parts: into how many parts a vector of rows of a width is to be cut; one for none.
     """
-    if not any(map(_is_wide_call, all_nodes(tree))):
+    if not any(map(is_wide_call, all_nodes(tree))):
         return None
     form = tree.copy()
     is_cut = False
     for select in reversed(nodes_of(form, exp.Select)):
         count = parts(_width(select, widths))
-        if count > 1 and _hands_on_long_vectors(select) and (sources := _sources(select)):
+        if count == 1 or not _hands_on_long_vectors(select):
+            continue
+        is_cut |= cut_joins(select, count)
+        if sources := _sources(select):
             is_cut |= _cut(select, sources, count)
     return form if is_cut else None
 
@@ -98,17 +96,6 @@ def _hands_on_long_vectors(select: exp.Select) -> bool:
         return False
     is_scan = isinstance(source.this, exp.Table) and source.this.name.startswith(SCAN_PREFIX)
     return not is_scan or bool(select.args.get("joins") or select.args.get("laterals"))
-
-
-def _is_wide_call(node: exp.Expr) -> bool:
-    """Whether an expression makes a value of texts and the like of any length."""
-    if not isinstance(node, exp.Func | exp.DPipe | exp.Bracket) or isinstance(
-        node, _COPYING_NOTHING
-    ):
-        return False
-    if isinstance(node, exp.Cast) and is_short_type(node.to):
-        return False
-    return any(most_bytes(column) > FIXED_BYTES for column in nodes_of(node, exp.Column))
 
 
 def _own_nodes(part: exp.Expr) -> Iterator[exp.Expr]:
@@ -149,8 +136,8 @@ def _sources(select: exp.Select) -> _Sources | None:
                 return None
             if not isinstance(node, exp.Column) or sources.has(node):
                 continue
-            qualifier = _qualifier(node)
-            if qualifier not in hidden and (qualifier or node.name.lower() not in aliases):
+            name = qualifier(node)
+            if name not in hidden and (name or node.name.lower() not in aliases):
                 return None
     return sources
 
@@ -174,14 +161,6 @@ def _names(select: exp.Select) -> Iterator[str]:
         yield relation.alias if is_called else relation.alias_or_name.lower()
 
 
-def _qualifier(column: exp.Column) -> str:
-    """The name of a column's relation, lower case; nothing for a name of the SELECT list."""
-    binding = binding_of(column)
-    if column.table or binding is None:
-        return column.table.lower()
-    return binding.relation.alias
-
-
 def _cut(select: exp.Select, sources: _Sources, count: int) -> bool:
     """Put an inner SELECT into one that has wide calls, in place; whether it has."""
     inside: list[exp.Expr] = []
@@ -190,7 +169,7 @@ def _cut(select: exp.Select, sources: _Sources, count: int) -> bool:
     for part in conjuncts(None if condition is None else condition.this):
         (along if _goes_along(part) else inside).append(part)
     calls = (node for part in _parts_of(select, _AROUND) for node in _own_nodes(part))
-    if not along and not any(map(_is_wide_call, calls)):
+    if not along and not any(map(is_wide_call, calls)):
         return False
     rows = parse(f"SELECT unnest(range({count})) AS {_PART}")
     assert isinstance(rows, exp.Select)
@@ -219,8 +198,8 @@ def _goes_along(condition: exp.Expr) -> bool:
     nodes = all_nodes(condition)
     if any(isinstance(node, exp.Query) for node in nodes):
         return False
-    relations = {_qualifier(node) for node in nodes if isinstance(node, exp.Column)}
-    return len(relations) > 1 and any(map(_is_wide_call, nodes))
+    relations = {qualifier(node) for node in nodes if isinstance(node, exp.Column)}
+    return len(relations) > 1 and any(map(is_wide_call, nodes))
 
 
 def _rename(select: exp.Select, rows: exp.Select, sources: _Sources) -> Collection[str]:

@@ -2,10 +2,12 @@
 
 from enum import StrEnum
 
-MAX_VALUE_BYTES = 64 * 1024 * 1024
+from pykudu_sql.storage.common.memory_budget import MOST_VALUE
+
+MAX_VALUE_BYTES = MOST_VALUE  # under any memory limit; engines may have a lower one
 VECTOR_ROWS = 2048  # that the engine computes at once
-_LIMIT = f"{MAX_VALUE_BYTES >> 20} MiB"
 _MAX_STEPS = f"{MAX_VALUE_BYTES:,} steps"
+_MORE_MEMORY = "connect(memory_limit=...) with more allows more"
 
 
 class Bounded(StrEnum):
@@ -15,21 +17,26 @@ class Bounded(StrEnum):
     WORK = "work"  # what the engine makes on its way to a value that may be small
     STEPS = "steps"
 
-    def excess(self, name: str) -> str:
-        """What a call would do beyond its bound. `name`: of the call, as statements write it."""
+    def excess(self, name: str, most: int) -> str:
+        """What a call would do beyond its bound.
+
+        `name`: of the call, as statements write it; `most`: bytes that it may make.
+        """
         match self:
             case Bounded.VALUE:
-                return f"'{name}' would make a value of more than {_LIMIT}"
+                return f"'{name}' would make a value of more than {most >> 20} MiB"
             case Bounded.WORK:
-                return f"'{name}' would take more than {_LIMIT} to work in"
+                return f"'{name}' would take more than {most >> 20} MiB to work in"
         return f"'{name}' would take more than {_MAX_STEPS}"
 
-    @property
-    def remedy(self) -> str:
-        """What to do about it."""
+    def remedy(self, most: int) -> str:
+        """What to do about it. `most`: see `excess`."""
+        limit = f"{most >> 20} MiB"
         match self:
             case Bounded.VALUE:
-                return f"a value that is computed has at most {_LIMIT}"
+                advice = f"a value that is computed has at most {limit}"
             case Bounded.WORK:
-                return f"a row of a call takes at most {_LIMIT}: give it shorter arguments"
-        return f"a row of a call takes at most {_MAX_STEPS}: give it shorter arguments"
+                advice = f"a row of a call takes at most {limit}: give it shorter arguments"
+            case Bounded.STEPS:
+                return f"a row of a call takes at most {_MAX_STEPS}: give it shorter arguments"
+        return advice if most >= MAX_VALUE_BYTES else f"{advice}; {_MORE_MEMORY}"

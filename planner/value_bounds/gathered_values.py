@@ -10,10 +10,10 @@ from types import MappingProxyType
 from sqlglot import exp
 
 from pykudu_sql.planner.cancellation import check_cancelled
-from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES
 from pykudu_sql.planner.value_bounds.text_casts import COMPARING, TypeName, bound_comparison
 from pykudu_sql.planner.value_bounds.value_growth import ELEMENT_BYTES
 from pykudu_sql.planner.vocabulary.function_table import SOURCE_NAME
+from pykudu_sql.storage.common.memory_budget import LEAST_VALUE
 
 _GATHERING = (exp.GroupConcat, exp.ArrayAgg, exp.Anonymous)
 CHECKED = (*COMPARING, *_GATHERING)  # the nodes that may get checks here
@@ -79,7 +79,7 @@ def _checked(whole: exp.Expr, node: exp.Expr) -> exp.Expr:
     size: exp.Expr = exp.Anonymous(this=measure, expressions=[whole.copy()])
     if not isinstance(node, exp.GroupConcat):
         size = size * exp.Literal.number(ELEMENT_BYTES)
-    few = exp.LTE(this=size, expression=exp.Literal.number(MAX_VALUE_BYTES))
+    few = exp.LTE(this=size, expression=exp.Literal.number(LEAST_VALUE))
     heading = exp.Literal.string(aggregate_name(node))
     condition = exp.Or(
         this=exp.Coalesce(this=few, expressions=[exp.true()]),

@@ -222,8 +222,9 @@ def _refuse_too_large(call: Call, growth: Growth) -> None:
         call.node.meta[_UNFOLDED] = True
     is_folded = _is_constant(call) and _UNFOLDED not in call.node.meta
     if growth.rule(least_measures(call.arguments, is_constant=is_folded)) > MAX_VALUE_BYTES:
-        excess = growth.bounded.excess(_text(call))
-        raise ValueOutOfRangeError(excess, hint=growth.bounded.remedy, sqlstate="54000")
+        excess = growth.bounded.excess(_text(call), MAX_VALUE_BYTES)
+        hint = growth.bounded.remedy(MAX_VALUE_BYTES)
+        raise ValueOutOfRangeError(excess, hint=hint, sqlstate="54000")
 
 
 def _is_constant(call: Call) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.engine.inherited import hold_duckdb
+from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES
 from pykudu_sql.storage.common.thread_priority import at_lower_priority
 from pykudu_sql.storage.errors import InterfaceError
 
@@ -51,6 +52,7 @@ class EngineOptions:
         threads: 0 for as many as there are processors.
         memory_limit: bytes beside the scanned data itself, 0 for the engine's own default.
         result_limit: gives the bytes that the rows of a result may take in memory, 0 for no limit.
+        value_limit: bytes that one value may have which a query computes.
         spill_directory: gives the directory for what does not fit; made when needed, removed at the
             end. None forbids it to use the disk.
         spill_limit: bytes it may put there, 0 for the engine's own default.
@@ -61,6 +63,7 @@ class EngineOptions:
     spill_directory: Callable[[], str] | None
     spill_limit: int = 0
     result_limit: Callable[[], int] = lambda: 0
+    value_limit: int = MAX_VALUE_BYTES
 
 
 class DuckDB:
@@ -171,7 +174,7 @@ def _open(options: EngineOptions) -> "DuckDBPyConnection":
         config["max_temp_directory_size"] = f"{options.spill_limit}B"
     # The threads that it works with have the priority of the one that opens it.
     connection = at_lower_priority(lambda: duckdb.connect(":memory:", config=config))
-    add_guards(connection, options.memory_limit)
+    add_guards(connection, options.memory_limit, options.value_limit)
     for setting in _LOCK_DOWN:
         connection.execute(f"SET GLOBAL {setting}")
     return connection

@@ -37,7 +37,7 @@ _MOST_TOGETHER = 512 * 1024 * 1024
 _MOST_OF_WINDOWS = 1024 * 1024 * 1024  # a batch of Arrow has twice as much of texts at most
 _VECTORS = 6  # of large values that are in memory at once: results of calls, and copies for threads
 _VOLATILE = frozenset({"__handed_on", "__within_unfolded"})  # also of a constant
-_LIMIT = re.compile(r"(\w+) limit: (.*)")
+_LIMIT = re.compile(r"(\w+) limit(?: (\d+))?: (.*)")
 _TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _HINTS = {
     "rows": "compute it for fewer rows at once, or give connect(memory_limit=...) more",
@@ -45,14 +45,16 @@ _HINTS = {
     "connect(memory_limit=...) more",
     "cast": "a text of more than 64 KiB is cast to no number and no time; TRY_CAST gives NULL",
     "depth": f"JSON is looked into down to {MAX_DEPTH} levels",
-    **{bounded.value: bounded.remedy for bounded in Bounded},
 }
 
 
-def add_guards(connection: "DuckDBPyConnection", memory_limit: int) -> None:
+def add_guards(connection: "DuckDBPyConnection", memory_limit: int, value_limit: int) -> None:
     """Make the planner's checks known to an engine.
 
-    `connection`: of the engine; `memory_limit`: bytes it may use, 0 for its own default.
+    Args:
+        connection: of the engine.
+        memory_limit: bytes it may use, 0 for its own default.
+        value_limit: bytes that one value may have.
     """
     from duckdb.func import PythonUDFType
 
@@ -60,12 +62,12 @@ def add_guards(connection: "DuckDBPyConnection", memory_limit: int) -> None:
     most = max(_LEAST_TOGETHER, min(share, _MOST_TOGETHER))
     most_of_windows = max(_LEAST_TOGETHER, min(share, _MOST_OF_WINDOWS))
     for name, guard, arguments in (
-        ("__within", _within(most), "DOUBLE VARCHAR INTEGER"),
-        ("__within_unfolded", _within(most), "DOUBLE VARCHAR INTEGER"),
+        ("__within", _within(most, value_limit), "DOUBLE VARCHAR INTEGER"),
+        ("__within_unfolded", _within(most, value_limit), "DOUBLE VARCHAR INTEGER"),
         ("__handed_on", _handed_on(max(_LEAST_TOGETHER, share)), "DOUBLE VARCHAR"),
-        ("__too_large", _too_large, "DOUBLE VARCHAR"),
+        ("__too_large", _too_large(value_limit), "DOUBLE VARCHAR"),
         ("__gathered", _gathered(most_of_windows), "DOUBLE DOUBLE VARCHAR"),
-        ("__shallow", _shallow, "VARCHAR VARCHAR"),
+        ("__shallow", _shallow(value_limit), "VARCHAR VARCHAR"),
         ("__castable", _castable, "VARCHAR VARCHAR"),
         ("__try_castable", _try_castable, "VARCHAR VARCHAR"),
     ):
@@ -83,10 +85,12 @@ def add_guards(connection: "DuckDBPyConnection", memory_limit: int) -> None:
 def limit_error(message: str) -> Error | None:
     """The error of a message of the engine's that comes from these checks."""
     match = _LIMIT.search(message)
-    hint = None if match is None else _HINTS.get(match[1])
-    if match is None or hint is None:
+    if match is None:
         return None
-    kind, text = match.groups()
+    kind, most, text = match.groups()
+    hint = _HINTS.get(kind) if most is None else Bounded(kind).remedy(int(most))
+    if hint is None:
+        return None
     if kind in ("rows", "window"):
         return OperationalError(text, hint=hint, sqlstate="53200")
     if kind == "cast":
@@ -94,7 +98,12 @@ def limit_error(message: str) -> Error | None:
     return ValueOutOfRangeError(text, hint=hint, sqlstate="54000")
 
 
-def _within(most_together: int) -> Callable[[Any, Any, Any], Any]:
+def _excess(bounded: Bounded, name: str, most: int) -> ValueError:
+    """The error of a check, which `limit_error` reads."""
+    return ValueError(f"{bounded} limit {most}: {bounded.excess(name, most)}")
+
+
+def _within(most_together: int, value_limit: int) -> Callable[[Any, Any, Any], Any]:
     """A check of amounts: of each value, and of the rows that are computed together.
 
     One value alone may be as large as a value may be, if few calls of the statement are checked.
@@ -103,13 +112,15 @@ def _within(most_together: int) -> Callable[[Any, Any, Any], Any]:
     def within(amounts: Any, subjects: Any, counts: Any) -> Any:
         import pyarrow.compute as pc
 
-        bounded, name = str(subjects[0]).split(" ", 1)
+        kind, name = str(subjects[0]).split(" ", 1)
+        bounded = Bounded(kind)
+        most = MAX_VALUE_BYTES if bounded is Bounded.STEPS else value_limit
         largest = pc.max(amounts).as_py() or 0
-        if not largest <= MAX_VALUE_BYTES:
-            raise ValueError(f"{bounded} limit: {Bounded(bounded).excess(name)}")
+        if not largest <= most:
+            raise _excess(bounded, name, most)
         share = max(1.0, counts[0].as_py() / _COUNTED_TOGETHER)
         together = max(pc.sum(amounts).as_py() or 0, largest)
-        alone = max(most_together, MAX_VALUE_BYTES)
+        alone = most if most < MAX_VALUE_BYTES else max(most_together, most)
         is_one = largest * share > alone
         if is_one or together * share > max(most_together, largest * share):
             limit = f"{(alone if is_one else most_together) / share / (1 << 20):.0f} MiB"
@@ -119,9 +130,17 @@ def _within(most_together: int) -> Callable[[Any, Any, Any], Any]:
     return within
 
 
-def _too_large(sizes: Any, names: Any) -> Any:
-    """A check of only what an aggregate has gathered beyond the bound of a value."""
-    raise ValueError(f"value limit: {Bounded.VALUE.excess(str(names[0]))}")
+def _too_large(value_limit: int) -> Callable[[Any, Any], Any]:
+    """A check of what an aggregate has gathered that is no small value."""
+
+    def too_large(sizes: Any, names: Any) -> Any:
+        import pyarrow.compute as pc
+
+        if (pc.max(sizes).as_py() or 0) > value_limit:
+            raise _excess(Bounded.VALUE, str(names[0]), value_limit)
+        return pc.is_valid(names)
+
+    return too_large
 
 
 def _gathered(most: int) -> Callable[[Any, Any, Any], Any]:
@@ -209,20 +228,25 @@ def _size(column: str, kind: Any) -> str:
     return f"strlen(CAST({column} AS VARCHAR))"
 
 
-def _shallow(texts: Any, names: Any) -> Any:
+def _shallow(value_limit: int) -> Callable[[Any, Any], Any]:
     """A check that JSON texts are not nested too deeply for functions that go down into them."""
-    import pyarrow.compute as pc
 
-    indented = 0
-    for text in texts:
-        written = text.as_py() or ""
-        depth = nesting(written)
-        indented += len(written) * depth * _INDENT
-        if depth > MAX_DEPTH:
-            raise ValueError(f"depth limit: '{names[0]}' got JSON of more than {MAX_DEPTH} levels")
-    if indented > MAX_VALUE_BYTES and str(names[0]) == "json_pretty":
-        raise ValueError(f"value limit: {Bounded.VALUE.excess('json_pretty')}")
-    return pc.is_valid(names)
+    def shallow(texts: Any, names: Any) -> Any:
+        import pyarrow.compute as pc
+
+        name = str(names[0])
+        indented = 0
+        for text in texts:
+            written = text.as_py() or ""
+            depth = nesting(written)
+            indented += len(written) * depth * _INDENT
+            if depth > MAX_DEPTH:
+                raise ValueError(f"depth limit: '{name}' got JSON of more than {MAX_DEPTH} levels")
+        if indented > value_limit and name == "json_pretty":
+            raise _excess(Bounded.VALUE, name, value_limit)
+        return pc.is_valid(names)
+
+    return shallow
 
 
 def _castable(beginnings: Any, kinds: Any) -> Any:

@@ -21,6 +21,9 @@ LEAST_ENGINE_BYTES = 64 << 20
 MOST_CACHED = MOST_IN_MEMSTORES = 1 << 30
 # What is taken at once is in memory about three times: read, changed and written.
 LEAST_CHUNK, LEAST_PIECE, MOST_PIECE = 1 << 20, 4 << 20, 256 << 20
+LEAST_VALUE, MOST_VALUE = 1 << 20, 64 << 20
+# What makes a value, and what hands it on to a result, have it several times.
+_COPIES_OF_VALUE = 8
 
 
 class Holder(StrEnum):
@@ -50,6 +53,12 @@ class MemoryShares:
         """Bytes of rows that background work takes at once."""
         return min(MOST_PIECE, max(LEAST_PIECE, self.statements // 4))
 
+    @property
+    def value(self) -> int:
+        """Bytes that one value may have which a statement computes, in whole MiB."""
+        share = _shared(self.limit) // _COPIES_OF_VALUE
+        return min(MOST_VALUE, max(LEAST_VALUE, share >> 20 << 20))
+
 
 def shares_of(
     limit: int,
@@ -62,7 +71,7 @@ def shares_of(
     A process takes `PROCESS_BYTES` anyhow; of a limit below twice that, half is shared. The
     engine sorts nothing in less than `LEAST_ENGINE_BYTES`, and has them if the limit does.
     """
-    shared = max(limit - PROCESS_BYTES, limit // 2)
+    shared = _shared(limit)
     if block_cache is None:
         block_cache = min(shared // 8, MOST_CACHED)
     if memstores is None:
@@ -72,6 +81,11 @@ def shares_of(
         engine = max(remaining // 2, min(limit, LEAST_ENGINE_BYTES))
     statements = max(remaining - engine, shared // 4)
     return MemoryShares(limit, block_cache, memstores, engine, statements)
+
+
+def _shared(limit: int) -> int:
+    """What is left of a limit beside the process."""
+    return max(limit - PROCESS_BYTES, limit // 2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,42 @@ def test_a_query_in_parts_answers_as_it_is_written(
 @pytest.mark.parametrize(
     "query",
     [
+        "SELECT a.k, b.k FROM w a LEFT JOIN v b ON a.k < b.k AND upper(a.x || b.y) > 'B4'",
+        "SELECT count(*) FROM w a LEFT JOIN v b ON a.k % 5 = b.k % 5 AND md5(a.x || b.y) > '8'",
+        "SELECT * FROM w a LEFT JOIN v b ON a.k % 5 = b.k % 5 AND upper(a.x || b.y) > 'B4' "
+        "AND upper(b.y) > 'B3' AND a.k < 9",
+        "SELECT b.*, upper(a.x) FROM w a LEFT JOIN v b "
+        "ON upper(a.x) = upper(b.y) AND upper(a.x || b.y) > 'B4'",
+        "SELECT a.k, b.* FROM w a RIGHT JOIN v b ON upper(a.x || b.y) > 'B4B6'",
+        "SELECT a.k FROM w a SEMI JOIN v b ON upper(a.x || b.y) = 'B4B6'",
+        "SELECT a.k FROM w a ANTI JOIN v b ON upper(a.x || b.y) = 'B4B6'",
+        "SELECT a.k, b.k, d.k FROM w a LEFT JOIN v b ON upper(a.x || b.y) = 'B4B6' "
+        "LEFT JOIN v d ON upper(b.y || d.y) = 'B6B1'",
+        "SELECT a.k, q.k FROM w a LEFT JOIN (SELECT * FROM v WHERE k < 9) q "
+        "ON upper(a.x || q.y) = 'B4B6'",
+        "SELECT w.k, v.k FROM w LEFT JOIN v ON upper(x || y) = 'B4B6'",
+        "SELECT a.k FROM w a LEFT JOIN v b ON a.x || b.y > 'b4' OR a.k = b.k ORDER BY a.x || b.y",
+        "WITH c AS (SELECT * FROM v) SELECT a.*, c.y FROM w a LEFT JOIN c ON a.x || c.y > 'b4'",
+        "SELECT k FROM w WHERE EXISTS (SELECT 1 FROM v a LEFT JOIN v b ON a.y || b.y > w.x)",
+    ],
+)
+def test_a_condition_of_an_outer_join_in_parts_answers_as_it_is_written(
+    connection: pykudu_sql.Connection, query: str, request: pytest.FixtureRequest
+) -> None:
+    expected = rows_of(connection, query)
+    engine_sql = request.getfixturevalue("engine_sql")
+    assert rows_of(connection, query) == expected
+    assert any('"__part_' in sql for sql in engine_sql)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
         "SELECT upper(x) FROM w",
+        "SELECT a.k FROM w a LEFT JOIN v b ON upper(a.x) = upper(b.y)",
+        "SELECT a.k FROM w a LEFT JOIN v b ON a.k = b.k AND a.x > b.y",
+        "SELECT a.k, b.k FROM w a FULL JOIN v b ON upper(a.x || b.y) = 'B4B6'",
+        "SELECT a.k FROM w a LEFT JOIN v u(g, h) ON upper(a.x || u.h) = 'B4B6'",
         "SELECT a.x, b.y FROM w a JOIN v b ON a.k = b.k",
         "SELECT sum(length(a.x)), max(b.y), count(*) FROM w a, v b WHERE a.k = b.k",
         "SELECT upper(a.x), a.* FROM w a, v b",

@@ -19,6 +19,7 @@ from pykudu_sql.planner.plan.plan import KeyLookup, Query, Scan
 from pykudu_sql.planner.plan.template import bind_predicate
 from pykudu_sql.planner.plan.value import bind_key
 from pykudu_sql.planner.planner import plan
+from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES
 from pykudu_sql.storage.common.predicate.predicate_eval import evaluate as evaluate_predicate
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
 from pykudu_sql.storage.common.types.cells import from_cell
@@ -93,7 +94,7 @@ class World:
         for connection in (self.whole, self.pruned):
             for setting in ENGINE_SETTINGS:
                 connection.execute(setting)
-            add_guards(connection, 0)
+            add_guards(connection, 0, MAX_VALUE_BYTES)
         for name, table in self.data.items():
             self.whole.register(name, table)
 

@@ -17,14 +17,20 @@ FETCHED = 1280
 _TEXTS = "INSERT INTO w SELECT range, repeat('b', 50000) FROM range(500)"
 
 
-def _peak() -> int:
+def clear_peak() -> None:
+    """Let the peak be what the process has now."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
+
+
+def peak() -> int:
+    """The most memory that the process had since then, in MiB."""
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) >> 10
 
 
 def peak_of(connection: pykudu_sql.Connection, statement: str) -> dict[str, object]:
     """What one statement takes from here on."""
-    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
+    clear_peak()
     fetched, sqlstate = 0, ""
     try:
         with connection.execute(statement) as cursor:
@@ -32,7 +38,7 @@ def peak_of(connection: pykudu_sql.Connection, statement: str) -> dict[str, obje
                 fetched += len(rows)
     except pykudu_sql.Error as error:
         sqlstate = str(error.sqlstate)
-    return {"peak": _peak(), "fetched": fetched, "sqlstate": sqlstate}
+    return {"peak": peak(), "fetched": fetched, "sqlstate": sqlstate}
 
 
 def measure(statement: str) -> dict[str, object]:

@@ -360,10 +360,10 @@ def test_rows_that_are_computed_together_count_together() -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        "SELECT repeat('a', 60000000) FROM range(2000)",
-        "SELECT range(900000) FROM range(2000)",
+        "SELECT repeat('a', 12000000) FROM range(2000)",
+        "SELECT range(150000) FROM range(2000)",
         "SELECT [repeat('a', 1000000)] FROM range(2000)",
-        "SELECT encode(repeat('a', 60000000)), i FROM range(2000) r(i)",
+        "SELECT encode(repeat('a', 12000000)), i FROM range(2000) r(i)",
         "SELECT repeat('a', 1000000) AS s, unnest(range(2000))",
         "SELECT repeat('a', 100000) || i FROM range(2000) r(i)",
     ],
@@ -382,7 +382,7 @@ LISTS = textwrap.dedent(
     from pathlib import Path
     import pykudu_sql
     connection = pykudu_sql.connect(":memory:", memory_limit="200MB")
-    query = "SELECT string_split(repeat('a,', 100000), ',') FROM range(2000)"
+    query = "SELECT string_split(repeat('a,', 80000), ',') FROM range(2000)"
     try:
         connection.execute(query).fetchone()
     except pykudu_sql.OperationalError as error:
@@ -403,8 +403,8 @@ def test_lists_of_a_result_are_counted_before_texts_are_made_to_measure_them() -
 
 def test_calls_that_are_checked_in_one_statement_count_together() -> None:
     with pykudu_sql.connect(":memory:", memory_limit="200MB") as connection:
-        few = "length(repeat('a', 30000000))"
-        assert connection.execute(f"SELECT {few}, {few}").fetchone() == (30_000_000,) * 2
+        few = "length(repeat('a', 6000000))"
+        assert connection.execute(f"SELECT {few}, {few}").fetchone() == (6_000_000,) * 2
         with pytest.raises(pykudu_sql.OperationalError, match="would make more") as caught:
             connection.execute(f"SELECT {', '.join([few] * 10)}").fetchall()
         assert caught.value.sqlstate == "53200"
@@ -422,8 +422,8 @@ def test_results_with_large_values_are_as_the_query_says() -> None:
         ]
         one = connection.execute("SELECT length(?), ?", ("é" * 100_000, b"x" * 100_000)).fetchone()
         assert one == (100_000, b"x" * 100_000)
-        assert connection.execute("SELECT length(repeat('a', 60000000))").fetchone() == (
-            60_000_000,
+        assert connection.execute("SELECT length(repeat('a', 12000000))").fetchone() == (
+            12_000_000,
         )
 
 

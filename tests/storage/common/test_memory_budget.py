@@ -37,6 +37,14 @@ def test_the_shares_of_half_a_gigabyte() -> None:
     assert [part // MIB for part in parts] == [44, 44, 132, 132]
 
 
+@given(st.integers(0, 1 << 40))
+def test_a_value_has_a_share_of_what_the_process_leaves(limit: int) -> None:
+    value = shares_of(limit).value
+    assert MIB <= value <= 64 * MIB and value % MIB == 0
+    assert value <= max(MIB, max(limit - PROCESS_BYTES, limit // 2) // 8)
+    assert value == 64 * MIB or limit < 1 << 30
+
+
 @given(st.integers(0, 1 << 30), *(st.none() | st.integers(0, 1 << 31) for _ in range(3)))
 def test_what_is_given_stays_and_statements_have_something(
     limit: int, cache: int | None, memstores: int | None, engine: int | None
