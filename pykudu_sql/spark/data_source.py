@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSource
 from pyspark.sql.types import StructType
 
+from pykudu_sql.spark.worker_errors import reason_alone
 from pykudu_sql.storage.common.types.hybrid_time import last_before
 from pykudu_sql.storage.errors import ProgrammingError
 
@@ -28,6 +29,7 @@ class PykuduDataSource(DataSource):
         """What `format` takes."""
         return "pykudu"
 
+    @reason_alone()
     def schema(self) -> StructType:
         """The columns that are read. Fixes the snapshot of this `load()`.
 
@@ -60,6 +62,7 @@ class PykuduDataSource(DataSource):
         finally:
             feed.close()
 
+    @reason_alone()
     def reader(self, schema: StructType) -> "PykuduReader | PykuduChangeReader":
         """The reader of some columns, of rows or of changes.
 
@@ -74,6 +77,7 @@ class PykuduDataSource(DataSource):
             return PykuduChangeReader(ChangeOptions.of(self.options), schema)
         return PykuduReader(ReadOptions.of(self.options), schema)
 
+    # Spark hides what is raised here behind a fault of its own, which its trace alone shows.
     def streamReader(self, schema: StructType) -> "PykuduStreamReader":
         """The reader of a stream of changes.
 
@@ -91,6 +95,7 @@ class PykuduDataSource(DataSource):
             )
         return PykuduStreamReader(ChangeOptions.of(self.options), schema)
 
+    @reason_alone()
     def writer(self, schema: StructType, overwrite: bool) -> "PykuduWriter":
         """The writer of one DataFrame.
 
@@ -101,6 +106,7 @@ class PykuduDataSource(DataSource):
 
         return PykuduWriter(WriteOptions.of(self.options), schema, overwrite)
 
+    @reason_alone()
     def streamWriter(self, schema: StructType, overwrite: bool) -> "PykuduStreamWriter":
         """The writer of a stream's batches, which are always added."""
         from pykudu_sql.spark.options import WriteOptions

@@ -34,6 +34,12 @@ _READ: Final = ("columns", "where", "asOf", "splitBytes", "tasks", "readChangeFe
 _WRITE: Final = ("operation", "writeId", "stagingId", "checkpointLocation")
 # Of the options of a table of its own catalog Spark makes a copy with this in front.
 _OF_CATALOG: Final = "option."
+# And these it gives instead of options that were not given.
+_PROPERTIES: Final = ("owner", "location", "provider", "comment")
+_VIEW: Final = (
+    "CREATE TEMPORARY VIEW name USING pykudu OPTIONS (table 't', path '/data/my.db') keeps them, "
+    "and takes INSERT INTO"
+)
 _SCHEME: Final = re.compile(r"^file:(//(?=/))?")
 _LEAST_SPLIT: Final = 64 << 10
 
@@ -49,9 +55,17 @@ class TableLocation:
     def of(cls, options: Mapping[str, str]) -> "TableLocation":
         """The location that options name.
 
-        Raises ProgrammingError: the table or the path is missing.
+        Raises ProgrammingError: the table or the path is missing; NotSupportedError: both are, as
+        of a table of Spark's own catalog.
         """
         path, table = options.get("path"), options.get("table")
+        if not path and not table:
+            raise NotSupportedError(
+                "format 'pykudu' needs the options 'table' and 'path', which Spark's catalog does "
+                "not keep of a table made by CREATE TABLE .. USING pykudu",
+                hint=f"{_VIEW}; to read without a name: "
+                'spark.read.format("pykudu").option("table", "t").load("/data/my.db")',
+            )
         if not path or not table:
             missing = "table" if path else "path"
             raise ProgrammingError(
@@ -141,12 +155,11 @@ def check_names(options: Mapping[str, str], supported: Sequence[str]) -> None:
     Raises ProgrammingError: there is one; NotSupportedError: they are of a table of Spark's own
     catalog.
     """
-    if any(name.startswith(_OF_CATALOG) for name in options):
+    if any(name.startswith(_OF_CATALOG) or name in _PROPERTIES for name in options):
         raise NotSupportedError(
             "Spark's catalog does not keep the options of a table made by CREATE TABLE .. USING "
             "pykudu, so it could not be read",
-            hint="CREATE TEMPORARY VIEW name USING pykudu OPTIONS (table 't', path '/data/my.db') "
-            "keeps them, and takes INSERT INTO",
+            hint=_VIEW,
         )
     names = {name.lower() for name in (*supported, *_BOTH)}
     for name in options:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pykudu_sql.spark.failures import find_error
+from pykudu_sql.spark.failures import find_error, first_sentence
 from pykudu_sql.storage.errors import AlreadyPresentError, OperationalError, UndefinedColumnError
 
 WRITE = """\
@@ -34,6 +34,36 @@ HINT: its columns are id, v
 Caused by: java.lang.Exception: x
 """  # noqa: E501
 MISSING = "ModuleNotFoundError: No module named 'numcodecs'\n\n\tat org.apache.spark.api"
+HIDDEN = (
+    "[PYTHON_DATA_SOURCE_ERROR] Failed to initialize Python data source writer: "
+    "pykudu_sql.storage.errors.UndefinedColumnError: column 'w' does not exist in table 't'\n"
+    "HINT: its columns are id, v\n SQLSTATE: 38000"
+)
+ABORTED = (
+    "An error occurred while calling o82.save.\n"
+    ": org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 3.0 "
+    "failed 1 times, most recent failure: Lost task 0.0 in stage 3.0 (TID 3) (localhost executor "
+    "driver): "
+)
+FRAME = "\n\tat org.apache.spark.api.python.BasePythonRunner$ReaderIterator.x(PythonRunner.scala:1)"
+CRASHED = (
+    f"{ABORTED}org.apache.spark.SparkException: Python worker exited unexpectedly (crashed). "
+    f"Consider setting 'x' to 'true' for the better Python traceback.{FRAME}"
+)
+CUT_OFF = (
+    f"{ABORTED}java.io.EOFException\n"
+    f"\tat java.base/java.io.DataInputStream.readFully(DataInputStream.java:210){FRAME}\n"
+)
+RESET = f"{ABORTED}java.net.SocketException: Connection reset{FRAME}\n"
+SLOW = "[STREAM_FAILED] Query [id = 7] terminated with: Python worker failed to connect back."
+LOST = (
+    "Job aborted due to stage failure: Task 1 in stage 2.0 failed 4 times, most recent failure: "
+    "Lost task 1.3 in stage 2.0 (TID 9) (127.0.0.1 executor 3): ExecutorLostFailure (executor 3 "
+    "exited caused by one of the running tasks) Reason: Command exited with code 137\n"
+    "Driver stacktrace:"
+)
+FULL = f"{ABORTED}java.io.IOException: No space left on device\n\tat java.base/sun.nio.ch.X.w(X)"
+HEAP = f"{ABORTED}java.lang.OutOfMemoryError: Java heap space\n\tat java.base/java.util.Arrays.x"
 NO_SOURCE = "[DATA_SOURCE_NOT_FOUND] Failed to find the data source: pykudu. Make sure"
 
 
@@ -66,3 +96,48 @@ def test_what_workers_lack_is_told_in_one_way(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "[DATA_SOURCE_NOT_FOUND] Failed to find: avro", "a\nb"])
 def test_other_errors_are_none_of_ours(text: str) -> None:
     assert find_error(text) is None
+
+
+def test_an_error_without_a_traceback_before_it_is_found() -> None:
+    found = find_error(HIDDEN)
+    assert type(found) is UndefinedColumnError
+    assert found.message == "column 'w' does not exist in table 't'"
+    assert found.hint == "its columns are id, v"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (CRASHED, "a Python worker of Spark was killed, or crashed"),
+        (CUT_OFF, "a Python worker of Spark was killed, or crashed"),
+        (RESET, "a Python worker of Spark was killed, or crashed"),
+        (SLOW, "a Python worker of Spark did not start in time"),
+        (LOST, "Spark lost an executor: Command exited with code 137"),
+        (FULL, "a disk that Spark writes to is full"),
+        (HEAP, "a JVM of Spark has no memory left: Java heap space"),
+    ],
+)
+def test_what_ends_a_job_from_outside_is_the_reason_and_has_a_way_out(
+    text: str, message: str
+) -> None:
+    found = find_error(text)
+    assert type(found) is OperationalError
+    assert found.message == message
+    assert found.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (f"{ABORTED}org.apache.spark.SparkException: [X_Y.Z] it is so\n\tat x", "it is so"),
+        ("[X_Y] it is so\n\tat x", "it is so"),
+        (
+            "An exception was thrown from the Python worker:\nTraceback (most recent call last):\n"
+            '  File "x.py", line 1, in x\nValueError: it is so\n\n\tat org.apache.spark.x\n',
+            "ValueError: it is so",
+        ),
+        ("", "no reason was given"),
+    ],
+)
+def test_the_sentence_of_other_errors_is_their_reason_alone(text: str, sentence: str) -> None:
+    assert first_sentence(text) == sentence

@@ -8,6 +8,7 @@ from pyspark.sql.types import StructType
 
 from pykudu_sql.spark.changes.change_options import ChangeOptions
 from pykudu_sql.spark.changes.change_task import read_partition
+from pykudu_sql.spark.worker_errors import reason_alone
 from pykudu_sql.storage.errors import ProgrammingError
 
 
@@ -32,6 +33,7 @@ class PykuduChangeReader(DataSourceReader):
         self._options = options
         self._schema = schema
 
+    @reason_alone()
     def partitions(self) -> Sequence[InputPartition]:
         """The shares of the tasks.
 
@@ -49,4 +51,5 @@ class PykuduChangeReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The changes of one share; see `read_partition`."""
-        return read_partition(self._options.location, partition)
+        with reason_alone():
+            yield from read_partition(self._options.location, partition)

@@ -20,6 +20,7 @@ from pyspark.sql.types import StructType
 from pykudu_sql.spark.changes.change_options import ChangeOptions
 from pykudu_sql.spark.changes.change_task import read_partition
 from pykudu_sql.spark.changes.stream_offset import StreamOffset
+from pykudu_sql.spark.worker_errors import reason_alone
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class PykuduStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._opened = ChangeFeed(self._options)
         return self._opened
 
+    @reason_alone()
     def initialOffset(self) -> dict[str, Any]:
         """Where a stream begins that has no checkpoint yet.
 
@@ -68,6 +70,7 @@ class PykuduStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         limit = self._options.max_rows
         return ReadAllAvailable() if limit is None else ReadMaxRows(limit)
 
+    @reason_alone()
     def prepareForTriggerAvailableNow(self) -> None:
         """From here on nothing newer is given than what there is now."""
         self._target = self._feed.newest()
@@ -75,6 +78,7 @@ class PykuduStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _newest(self) -> SnapshotBound:
         return self._feed.newest() if self._target is None else self._target
 
+    @reason_alone()
     def latestOffset(self, start: Mapping[str, Any], limit: ReadLimit) -> dict[str, Any]:
         """Where the next batch ends; at `start` if there is nothing new.
 
@@ -116,6 +120,7 @@ class PykuduStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             stop += 1
         return StreamOffset(table.id, bound, stop)
 
+    @reason_alone()
     def partitions(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[InputPartition]:
         """The shares of a batch's tasks.
 
@@ -135,7 +140,8 @@ class PykuduStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one share; see `read_partition`."""
-        return read_partition(self._options.location, partition)
+        with reason_alone():
+            yield from read_partition(self._options.location, partition)
 
     def stop(self) -> None:
         """Close the database."""

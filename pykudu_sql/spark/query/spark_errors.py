@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from pyspark.errors import PySparkException
 
-from pykudu_sql.spark.failures import find_error
+from pykudu_sql.spark.failures import find_error, first_sentence
 from pykudu_sql.storage.errors import (
     DataError,
     Error,
@@ -40,7 +40,7 @@ def translate(error: Exception) -> Error:
     if _CANCELLED.search(text):
         return QueryCancelledError("the statement was interrupted")
     match = _CONDITION.search(text)
-    condition, message = match.groups() if match is not None else ("", _first_line(text))
+    condition, message = match.groups() if match is not None else ("", first_sentence(text))
     if isinstance(error, PySparkException):
         condition = error.getCondition() or condition
     condition = condition.partition(".")[0]
@@ -51,8 +51,3 @@ def translate(error: Exception) -> Error:
         # What follows is about Spark's settings and functions.
         return kind(message.partition(". ")[0])
     return OperationalError(f"the Spark job failed: {message}")
-
-
-def _first_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[0] if lines else "no reason was given"

@@ -18,6 +18,7 @@ from pykudu_sql.spark.options import ReadOptions
 from pykudu_sql.spark.reading.keeper import keep_lease
 from pykudu_sql.spark.reading.residual import Residual, matching
 from pykudu_sql.spark.reading.token_task import read_tokens
+from pykudu_sql.spark.worker_errors import reason_alone
 
 
 @dataclass
@@ -50,6 +51,7 @@ class PykuduReader(DataSourceReader):
         self._options = options
         self._schema = schema
 
+    @reason_alone()
     def partitions(self) -> Sequence[InputPartition]:
         """The shares of the tasks. Their files stay until they were not read for ten minutes.
 
@@ -81,5 +83,6 @@ class PykuduReader(DataSourceReader):
         # An empty table has no share; Spark asks once all the same, with nothing.
         if isinstance(partition, TokenPartition):
             rows = read_tokens(self._options.location, partition.tokens, partition.lease)
-            for batch in matching(rows, partition.residual):
-                yield to_spark(batch, partition.schema)
+            with reason_alone():
+                for batch in matching(rows, partition.residual):
+                    yield to_spark(batch, partition.schema)

@@ -26,6 +26,7 @@ from pyspark.sql.types import StructType
 
 from pykudu_sql.spark.options import WriteOptions
 from pykudu_sql.spark.reading.keeper import keep_staging
+from pykudu_sql.spark.worker_errors import reason_alone
 from pykudu_sql.spark.writing.staged_job import StagedJob, commit_alone, read_messages
 from pykudu_sql.spark.writing.write_record import write_record
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
@@ -59,10 +60,12 @@ class PykuduWriter(DataSourceArrowWriter):
             root = self._job.read_target().root
             keep_staging(root, write_id, open_staging(LocalEnv(), root, write_id))
 
+    @reason_alone()
     def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedMessage:
         """Stage the rows of a task."""
         return StagedMessage(self._job.stage(iterator))
 
+    @reason_alone()
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Commit what the tasks wrote; where the caller does, only write down what it is.
 
@@ -99,10 +102,12 @@ class PykuduStreamWriter(DataSourceStreamArrowWriter):
         with suppress(LockedError):  # somebody keeps the folder already
             keep_staging(root, write_id, open_staging(env, root, write_id))
 
+    @reason_alone()
     def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedMessage:
         """Stage the rows of a task."""
         return StagedMessage(self._job.stage(iterator))
 
+    @reason_alone()
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Commit a batch, unless that was done before.
 
