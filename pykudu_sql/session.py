@@ -165,8 +165,10 @@ class Session:
             raise ProgrammingError(
                 "executemany takes INSERT, UPSERT, UPDATE, DELETE or MERGE", hint="use execute"
             )
+        arity = prepared.arity
         for parameters in rows:
-            check_parameter_shape(prepared.plan, prepared.arity, parameters)
+            if type(parameters) is not tuple or len(parameters) != arity:
+                check_parameter_shape(statement_plan, arity, parameters)
         if isinstance(statement_plan, Change):
             from pykudu_sql.executor.writing.changes import change_many
 

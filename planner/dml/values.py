@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
+from math import inf
 
 from pykudu_sql.planner.parse.lexer import MAX_NUMBER_CHARACTERS
 from pykudu_sql.planner.parse.source_text import SourceText
@@ -20,14 +21,15 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Kind
 from pykudu_sql.storage.errors import DataError, ProgrammingError, SourceSpan
 
-_GAP = r"\s*"
-_DIGITS = rf"\d{{1,{MAX_NUMBER_CHARACTERS}}}"
+# Possessive throughout: no shorter match of a part could be followed by what has to follow.
+_GAP = r"\s*+"
+_DIGITS = rf"\d{{1,{MAX_NUMBER_CHARACTERS}}}+"
 _VALUE = re.compile(
     rf"""{_GAP}(?:
       ([+-]?{_DIGITS}(?![\w.]))
-    | ('[^']*(?:''[^']*)*')
+    | ('[^']*+(?:''[^']*+)*+')
     | (NULL\b|TRUE\b|FALSE\b|DEFAULT\b)
-    | ([+-]?(?:{_DIGITS}(?:\.\d*)?|\.\d+)(?:E[+-]?{_DIGITS})?(?!\w))
+    | ([+-]?(?:{_DIGITS}(?:\.\d*+)?|\.\d++)(?:E[+-]?{_DIGITS})?(?!\w))
     | (\?)
     | :([^\W\d]\w*)
     | (?:DATE|TIMESTAMP){_GAP}('[^']*')
@@ -151,6 +153,10 @@ def column_values(
     """
     if _are_cells(raw, column):
         return tuple(raw)  # type: ignore[arg-type]
+    if column.type.kind is Kind.DOUBLE and set(map(type, raw)) == {Decimal}:
+        numbers = tuple(map(float, raw))  # type: ignore[arg-type]
+        if inf not in numbers and -inf not in numbers:
+            return numbers
     values: list[Value] = []
     for value in raw:
         if type(value) is Named:

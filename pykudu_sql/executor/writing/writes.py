@@ -251,7 +251,10 @@ def _column(
         key = values[0].key
         row_values = [parameter_value(row, key, column.name) for row in parameter_rows]
         return array_of(row_values, column)
-    cells = [bind_value(value, row) for row in parameter_rows for value in values]
+    if Parameter in map(type, values):
+        cells = [bind_value(value, row) for row in parameter_rows for value in values]
+    else:
+        cells = [*values] * len(parameter_rows)  # type: ignore[list-item]
     return cells_to_array(cells, column.type)
 
 
