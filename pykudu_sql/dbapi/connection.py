@@ -15,7 +15,7 @@ from pykudu_sql.setting_types import Settings
 from pykudu_sql.storage.common.finalizer import finalize
 
 if TYPE_CHECKING:
-    from pykudu_sql.session import Session
+    from pykudu_sql.session.session import Session
     from pykudu_sql.spark.tables import SparkTables
     from pykudu_sql.storage.common.progress import ProgressReport
     from pykudu_sql.storage.common.rows.row_result import RowError
@@ -47,7 +47,7 @@ def connect(
     is none.
     """
     from pykudu_sql.database import open_database
-    from pykudu_sql.session import Session
+    from pykudu_sql.session.session import Session
     from pykudu_sql.settings import settings_of
 
     database_settings, session_settings = settings_of({**settings, "read_only": read_only})

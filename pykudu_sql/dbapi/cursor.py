@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pykudu_sql.results.result import Outcome, Result
-    from pykudu_sql.session import Session
+    from pykudu_sql.session.session import Session
     from pykudu_sql.storage.common.rows.row_result import RowError
 
 _MAX_REPR_ROWS = 20

@@ -18,7 +18,8 @@ from pykudu_sql.settings import DatabaseSettings, SessionSettings
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.common.progress import Counter, Progress, Unit, followed
 from pykudu_sql.storage.common.rows.row_result import RowError
-from pykudu_sql.storage.errors import QueryCancelledError
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
+from pykudu_sql.storage.errors import NotSupportedError, QueryCancelledError
 from pykudu_sql.storage.fs.process import Process
 from pykudu_sql.storage.open_store import OpenStore
 
@@ -111,6 +112,25 @@ class SessionState:
     def catalog(self) -> Catalog:
         """The visible catalog, names resolved in the session's database."""
         return self.visible_catalog.in_database(self.settings.database)
+
+    def read_bound_for_others(self) -> SnapshotBound | None:
+        """The bound at which others read what a statement of this session would; None for now.
+
+        Raises NotSupportedError: the open transaction has changes, which only its session sees.
+        """
+        with self.lock:
+            current, as_of = self.transactions.current, self.settings.as_of
+            if as_of is not None:
+                return bound_at(as_of)
+            if current is None:
+                return None
+            if current.has_writes:
+                raise NotSupportedError(
+                    "the open transaction has changes that are not committed, which Spark does "
+                    "not see",
+                    hint="commit or roll back first; or name the moment to be read (as_of)",
+                )
+            return current.bound
 
     def use_database(self, name: str) -> None:
         """Resolve names in another database from now on."""

@@ -12,7 +12,7 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql import Connection
-from pykudu_sql.session import Session
+from pykudu_sql.session.session import Session
 
 
 def test_importing_the_package_loads_none_of_the_libraries_underneath() -> None:

@@ -26,7 +26,7 @@ MOST_BLOCKS = 3 * TABLETS
 PROGRAM = """
 import json, sys, time
 start = time.perf_counter()
-import pykudu_sql.session
+import pykudu_sql.session.session
 imported = time.perf_counter()
 connection = pykudu_sql.connect(sys.argv[1])
 opened = time.perf_counter()

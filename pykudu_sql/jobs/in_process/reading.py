@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pykudu_sql.database import Database
-from pykudu_sql.session import Session
+from pykudu_sql.session.session import Session
 from pykudu_sql.settings import DatabaseSettings, SessionSettings
 
 

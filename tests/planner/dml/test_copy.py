@@ -20,7 +20,8 @@ def connection() -> Connection:
 
 def planned(connection: Connection, sql: str) -> CopyFrom | CopyTo:
     return plan_copy(
-        TokenStream(sql), connection._session._planner.context(connection._session._visible_catalog)
+        TokenStream(sql),
+        connection._session._planner.context(connection._session._state.visible_catalog),
     )
 
 

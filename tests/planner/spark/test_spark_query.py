@@ -30,7 +30,7 @@ def context() -> Iterator[PlanContext]:
 
 
 def context_of(connection: Connection) -> PlanContext:
-    return connection._session._planner.context(connection._session._visible_catalog)
+    return connection._session._planner.context(connection._session._state.visible_catalog)
 
 
 def planned(sql: str, context: PlanContext) -> Query:

@@ -68,7 +68,7 @@ def connection() -> Iterator[pykudu_sql.Connection]:
 def derived(connection: pykudu_sql.Connection, sql: str, *, asks: bool) -> list[str | None]:
     """The types of a query's columns; "?" for what no rule tells where the engine is not asked."""
     context: PlanContext = connection._session._planner.context(
-        connection._session._visible_catalog
+        connection._session._state.visible_catalog
     )
     asked: list[str] = []
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import pykudu_sql
-import pykudu_sql.statement_planner
+import pykudu_sql.session.statement_planner
 from pykudu_sql.database import Database
-from pykudu_sql.session import Session
+from pykudu_sql.session.session import Session
 from pykudu_sql.storage.open_store import OpenStore
 from pykudu_sql.storage.transaction.transaction import Transaction
 
@@ -214,14 +214,14 @@ def test_changes_of_other_tables_do_not_hold_a_statement_up(
     sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session, other = sessions
-    monkeypatch.setattr(pykudu_sql.statement_planner, "plan", _changing_tables(other))
+    monkeypatch.setattr(pykudu_sql.session.statement_planner, "plan", _changing_tables(other))
     assert session.execute("UPDATE t SET n = n + 1").rowcount == 2
     assert _rows(session, READ.format("t")) == [(1, 2), (2, 3)]
 
 
 def _changing_tables(other: pykudu_sql.Connection) -> Any:
     """The planner, beside which another session makes a table each time."""
-    plan = pykudu_sql.statement_planner.plan
+    plan = pykudu_sql.session.statement_planner.plan
     made = count()
     is_nested: list[bool] = []
 

@@ -214,6 +214,6 @@ def test_a_connection_that_is_forgotten_amid_its_results_prints_nothing(
     def refuse(session: object) -> None:
         raise RuntimeError("the engine still holds a cursor")
 
-    monkeypatch.setattr("pykudu_sql.session.Session.close", refuse)
+    monkeypatch.setattr("pykudu_sql.session.session.Session.close", refuse)
     del cursor, connection
     gc.collect()

@@ -59,7 +59,7 @@ class Ours:
         """
         session = self._connection._session
         query = unaided(
-            plan_rows(SourceText(sql), session._planner.context(session._visible_catalog))
+            plan_rows(SourceText(sql), session._planner.context(session._state.visible_catalog))
         )
         result = select(session._state, query, tuple(values)).result
         assert result is not None

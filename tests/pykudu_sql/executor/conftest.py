@@ -30,7 +30,7 @@ def state(connection: Connection) -> SessionState:
 def planned(connection: Connection) -> Callable[[str], Any]:
     """The plan of a statement, in the connection's catalog as it is then."""
     session = connection._session
-    return lambda sql: plan(sql, session._planner.context(session._visible_catalog))
+    return lambda sql: plan(sql, session._planner.context(session._state.visible_catalog))
 
 
 @pytest.fixture

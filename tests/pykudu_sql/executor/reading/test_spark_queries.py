@@ -34,7 +34,7 @@ def chosen(connection: Connection, sql: str, state: SessionState | None = None) 
     state = state or session._state
     return choose_engine(
         state,
-        plan(sql, session._planner.context(session._visible_catalog)),
+        plan(sql, session._planner.context(session._state.visible_catalog)),
         (),
         state.transactions.reading(),
     )

@@ -1,36 +1,36 @@
 """Plans the statements of a session: what a plan may depend on, and how it is made ready to run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.executor.caller_scope import calling_frame, frame_in_scope
 from pykudu_sql.executor.executor import prepare
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.plan_cache import MAX_CACHED_TEXT, PreparedStatement, RunCounts
 from pykudu_sql.planner.plan.bound_parameters import BoundParameters, can_bind
 from pykudu_sql.planner.plan.context import ListedRows, PlanContext, PlanSettings
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.planner.statement_text import normalised
+from pykudu_sql.session.plan_cache import MAX_CACHED_TEXT, PreparedStatement, RunCounts
+from pykudu_sql.session.registered_frames import RegisteredFrames
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.common.types.hybrid_time import bound_at
 from pykudu_sql.storage.errors import NotSupportedError, SyntaxError, UndefinedTableError
 
 if TYPE_CHECKING:
-    from pykudu_sql.planner.plan.frame_table import FrameTable
     from pykudu_sql.planner.plan.plan import Plan
 
 _LISTED_AT_ONCE = 512
 
 
 class StatementPlanner:
-    """Plans statements of one session. `frames`: that statements read as tables, by name."""
+    """Plans statements of one session."""
 
-    def __init__(self, state: SessionState) -> None:
-        """Plan for a session; no frame is registered yet."""
-        self.frames: Mapping[str, FrameTable] = {}
+    def __init__(self, state: SessionState, frames: RegisteredFrames) -> None:
+        """Plan for a session. `frames`: that statements read as tables."""
         self._state = state
+        self._frames = frames
 
     def prepare(
         self, sql: str, parameters: ParameterValues | None, catalog: Catalog
@@ -99,7 +99,7 @@ class StatementPlanner:
             prepared=state.prepared,
             bound_parameters=bound_parameters,
             list_rows=self._list_rows,
-            frames=self.frames,
+            frames=self._frames.by_name,
             frame_in_scope=partial(frame_in_scope, calling_frame() if settings.frames else None),
             cancel_check=state.check_cancelled,
         )

@@ -6,7 +6,7 @@ each statement, so threads may share a session.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from time import perf_counter
@@ -18,27 +18,24 @@ from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.parameter_shape import check_parameter_shape, parameter_rows
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.transaction_scope import TransactionScope
-from pykudu_sql.plan_cache import PlanCache, PreparedStatement
 from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.planner.plan.bound_parameters import has_list
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.planner.statements import changes_catalog
 from pykudu_sql.results.result import Outcome
+from pykudu_sql.session.error_names import ErrorNames
+from pykudu_sql.session.plan_cache import PlanCache, PreparedStatement
+from pykudu_sql.session.registered_frames import RegisteredFrames, frame_name
+from pykudu_sql.session.statement_planner import StatementPlanner
 from pykudu_sql.settings import SessionSettings
-from pykudu_sql.statement_planner import StatementPlanner
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.common.progress import ProgressReport
 from pykudu_sql.storage.common.rows.row_result import RowError
-from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
-from pykudu_sql.storage.common.types.identifiers import MAX_IDENTIFIER_BYTES
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import (
-    DuplicateObjectError,
     Error,
     InterfaceError,
-    NotSupportedError,
-    ProgrammingError,
     TableChangedError,
-    UndefinedTableError,
 )
 
 if TYPE_CHECKING:  # The store loads them for the first transaction.
@@ -61,7 +58,7 @@ class Session:
         self.process = database.process
         self._store = database.store
         durable = database.settings.durability == "full"
-        cancellation = Cancellation(self._interrupt_engines)
+        cancellation = Cancellation(lambda: self._state.interrupt_engines())
         self._planned_under: Catalog | None = None
         self._begun_before: Transaction | None = None
         self._transactions = TransactionScope(
@@ -85,7 +82,10 @@ class Session:
             database_path=database.path,
         )
         self._plans = PlanCache(database.store.statements)
-        self._planner = StatementPlanner(self._state)
+        self._frames = RegisteredFrames()
+        self._planner = StatementPlanner(self._state, self._frames)
+        error_names = ErrorNames(database.store, self._frames)
+        self._names, self._locate = error_names.names, error_names.locate
         self._closed = False
 
     def _begin(self) -> "Transaction":
@@ -138,44 +138,25 @@ class Session:
     def execute_many(self, sql: str, parameters: Iterable[ParameterValues | None]) -> Outcome:
         """Run a writing statement once for each set of parameters, all or nothing.
 
-        Raises ProgrammingError: the statement does not write rows; Error: it failed for one of
-        them.
+        Raises ProgrammingError: it does not write rows; Error: it failed for one of them.
         """
         rows = parameter_rows(parameters)
         with self._error_boundary(sql), self._state.running():
             return self._run(self._execute_many, sql, rows)
 
     def _execute_many(self, sql: str, rows: Sequence[ParameterValues]) -> Outcome:
+        from pykudu_sql.session.repeated_runs import run_many
+
         started = perf_counter()
         prepared = None
         try:
             prepared = self._prepared(sql, None)
-            outcome = self._run_many(prepared, rows)
+            outcome = run_many(self._state, prepared.plan, prepared.arity, rows)
         except BaseException as error:
             self._note_failure(sql, prepared, error)
             raise
         self._plans.note(prepared, perf_counter() - started, outcome.rowcount)
         return outcome
-
-    def _run_many(self, prepared: PreparedStatement, rows: Sequence[ParameterValues]) -> Outcome:
-        from pykudu_sql.planner.plan.plan import Change, Write
-
-        statement_plan = prepared.plan
-        if not isinstance(statement_plan, Write | Change):
-            raise ProgrammingError(
-                "executemany takes INSERT, UPSERT, UPDATE, DELETE or MERGE", hint="use execute"
-            )
-        arity = prepared.arity
-        for parameters in rows:
-            if type(parameters) is not tuple or len(parameters) != arity:
-                check_parameter_shape(statement_plan, arity, parameters)
-        if isinstance(statement_plan, Change):
-            from pykudu_sql.executor.writing.changes import change_many
-
-            return change_many(self._state, statement_plan, rows)
-        from pykudu_sql.executor.writing.writes import write_many
-
-        return write_many(self._state, statement_plan, rows)
 
     def _run(self, execute: Callable[[str, T], Outcome], sql: str, parameters: T) -> Outcome:
         """Run a statement, again if it loses a race and is not part of an open transaction."""
@@ -254,63 +235,23 @@ class Session:
 
         Raises DuplicateObjectError: a table or view has the name; Error: see `frame_of`.
         """
-        key = _frame_name(name)
+        key = frame_name(name)
         with self._error_boundary(""), self._state.running():
             self._check_open()
-            full = self.catalog.full_name(key)
-            if full in self.catalog.tables or full in self.catalog.views:
-                raise DuplicateObjectError(
-                    f"there is a table or view '{key}' already",
-                    hint="register the frame under another name",
-                )
-            from pykudu_sql.executor.frame_tables import frame_of
-
-            with self._state.error_boundary.program_code():
-                frame = frame_of(key, data)
-            self._planner.frames = {**self._planner.frames, key: frame}
+            self._frames.register(key, data, self.catalog, self._state.error_boundary.program_code)
             self._plans.clear()
 
     def unregister(self, name: str) -> None:
         """Forget a frame. Raises UndefinedTableError: there is none of the name."""
-        key = _frame_name(name)
+        key = frame_name(name)
         with self._error_boundary(""), self._state.running():
             self._check_open()
-            if key not in self._planner.frames:
-                registered = ", ".join(sorted(self._planner.frames)) or "none"
-                raise UndefinedTableError(
-                    f"no frame '{key}' is registered", hint=f"registered are: {registered}"
-                )
-            self._planner.frames = {
-                n: frame for n, frame in self._planner.frames.items() if n != key
-            }
+            self._frames.unregister(key)
             self._plans.clear()
 
     def _error_boundary(self, sql: str) -> ErrorBoundary:
         self._state.error_boundary = errors = ErrorBoundary(sql, self._names, self._locate)
         return errors
-
-    def _locate(self, error: Error, statement: str) -> None:
-        """Note where in a statement an error of the engine lies."""
-        from pykudu_sql.planner.error_positions.engine_error_positions import locate_engine_error
-
-        views = frozenset(
-            view.name.rpartition(".")[2] for view in self._store.catalog.views.values()
-        )
-        locate_engine_error(error, statement, views)
-
-    def _names(self) -> Iterator[str]:
-        """What names the user's tables and views, and what these mention."""
-        from pykudu_sql.storage.catalog.system_catalog import SYSTEM_TABLES
-
-        catalog = self._store.catalog
-        yield from catalog.database_names
-        for table in (*catalog.tables.values(), *SYSTEM_TABLES.values()):
-            yield table.name
-            yield from table.schema.by_name
-        for view in catalog.views.values():
-            yield from (view.name, view.query, *(column.name for column in view.columns))
-        for frame in self._planner.frames.values():
-            yield from (frame.name, *frame.schema.by_name)
 
     @property
     def catalog(self) -> Catalog:
@@ -355,34 +296,13 @@ class Session:
         return prepared
 
     @property
-    def _visible_catalog(self) -> Catalog:
-        """The catalog that the statement to be planned sees, the same object until it changes."""
-        before = self._begun_before
-        return self._state.visible_catalog if before is None else before.catalog
-
-    @property
     def settings(self) -> SessionSettings:
         """Those in force."""
         return self._state.settings
 
     def read_bound_for_others(self) -> SnapshotBound | None:
-        """The bound at which others read what a statement of this session would; None for now.
-
-        Raises NotSupportedError: the open transaction has changes, which only its session sees.
-        """
-        with self._state.lock:
-            current, as_of = self._transactions.current, self._state.settings.as_of
-            if as_of is not None:
-                return bound_at(as_of)
-            if current is None:
-                return None
-            if current.has_writes:
-                raise NotSupportedError(
-                    "the open transaction has changes that are not committed, which Spark does "
-                    "not see",
-                    hint="commit or roll back first; or name the moment to be read (as_of)",
-                )
-            return current.bound
+        """See `SessionState`. Raises NotSupportedError: the open transaction has changes."""
+        return self._state.read_bound_for_others()
 
     @property
     def autocommit(self) -> bool:
@@ -457,9 +377,6 @@ class Session:
         """Ask the running statement to stop. Called from another thread."""
         self._state.cancellation.request()
 
-    def _interrupt_engines(self) -> None:
-        self._state.interrupt_engines()
-
     def close(self) -> None:
         """Roll back, and give the database back. Closing twice is allowed.
 
@@ -481,16 +398,3 @@ class Session:
     def _check_open(self) -> None:
         if self._closed:
             raise InterfaceError("the connection is closed")
-
-
-def _frame_name(name: object) -> str:
-    """The name of a frame in lower case. Raises InterfaceError, ProgrammingError: it is none."""
-    check_text(name, "the name of a frame")
-    assert isinstance(name, str)
-    if not name or "." in name or "\0" in name or len(name.encode()) > MAX_IDENTIFIER_BYTES:
-        raise ProgrammingError(
-            f"{name[:80]!r} cannot be the name of a frame",
-            hint="a name has up to 256 bytes and no dot",
-            sqlstate="42602",
-        )
-    return name.lower()
