@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from pykudu_sql.executor.frames import arrow_of
 from pykudu_sql.files.inferred_table import schema_columns
-from pykudu_sql.files.typed_values import read_values
+from pykudu_sql.files.reading.typed_values import read_values
 from pykudu_sql.planner.plan.frame_table import FrameTable, frame_table
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema

@@ -19,11 +19,11 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.json as arrow_json
 
-from pykudu_sql.files.column_rows import ColumnFile
 from pykudu_sql.files.file_access import FileAccess, PermittedFile
 from pykudu_sql.files.formats import FileKind, FileOptions, file_kind
-from pykudu_sql.files.json_array import ArrayElements, begins_array
-from pykudu_sql.files.source_stream import escaped
+from pykudu_sql.files.reading.column_rows import ColumnFile
+from pykudu_sql.files.reading.json_array import ArrayElements, begins_array
+from pykudu_sql.files.reading.source_stream import escaped
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.errors import DataError, InvalidSchemaError, UndefinedColumnError
 

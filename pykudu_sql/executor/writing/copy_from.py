@@ -35,7 +35,7 @@ from pykudu_sql.executor.writing.file_rows import UnfitRow, fitting_rows, open_r
 from pykudu_sql.executor.writing.writes import mode_of, written
 from pykudu_sql.files.file_access import FileAccess, PermittedFile
 from pykudu_sql.files.formats import FileKind
-from pykudu_sql.files.row_files import RowFile
+from pykudu_sql.files.reading.row_files import RowFile
 from pykudu_sql.planner.plan.copy_plans import CopyFrom
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome

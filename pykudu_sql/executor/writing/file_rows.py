@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pykudu_sql.files.column_rows import ColumnRows
-from pykudu_sql.files.csv_rows import CsvRows
 from pykudu_sql.files.file_access import PermittedFile
 from pykudu_sql.files.formats import FileKind
-from pykudu_sql.files.json_rows import JsonRows
-from pykudu_sql.files.partitioned_rows import open_partitioned
-from pykudu_sql.files.row_files import FileBatch, RowFile
+from pykudu_sql.files.reading.column_rows import ColumnRows
+from pykudu_sql.files.reading.csv_rows import CsvRows
+from pykudu_sql.files.reading.json_rows import JsonRows
+from pykudu_sql.files.reading.partitioned_rows import open_partitioned
+from pykudu_sql.files.reading.row_files import FileBatch, RowFile
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import constant_array, plain

@@ -26,7 +26,7 @@ from pykudu_sql.executor.writing.file_rows import (
 )
 from pykudu_sql.files.atomic_output import atomic_output
 from pykudu_sql.files.inferred_table import infer_columns
-from pykudu_sql.files.row_files import TORN
+from pykudu_sql.files.reading.row_files import TORN
 from pykudu_sql.jobs.in_process.reject_collector import RejectCollector, RejectedRecord
 from pykudu_sql.jobs.in_process.source_files import SourceFile, find_files, json_keys, with_keys
 from pykudu_sql.jobs.load import Loaded

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from pykudu_sql.files.formats import FileKind, FileOptions, file_kind
-from pykudu_sql.files.row_writers import row_writer
+from pykudu_sql.files.writing.row_writers import row_writer
 from pykudu_sql.jobs.report import Progress, size_of
 from pykudu_sql.storage.errors import InvalidValueError
 

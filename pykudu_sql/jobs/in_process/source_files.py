@@ -16,8 +16,8 @@ import pyarrow as pa
 from pykudu_sql.executor.writing.file_rows import open_rows
 from pykudu_sql.files.file_access import FileAccess, PermittedFile
 from pykudu_sql.files.formats import FORMATS, FileKind, file_kind, named_format
-from pykudu_sql.files.json_rows import JsonRows
-from pykudu_sql.files.row_files import RowFile
+from pykudu_sql.files.reading.json_rows import JsonRows
+from pykudu_sql.files.reading.row_files import RowFile
 from pykudu_sql.jobs.in_process.output_files import OPTIONS, file_options
 from pykudu_sql.jobs.report import size_of
 from pykudu_sql.storage.catalog.catalog import TableInfo

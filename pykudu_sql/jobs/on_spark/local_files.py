@@ -15,8 +15,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from pykudu_sql.files.formats import named_format
-from pykudu_sql.files.json_array import begins_array
-from pykudu_sql.files.source_stream import lines_before
+from pykudu_sql.files.reading.json_array import begins_array
+from pykudu_sql.files.reading.source_stream import lines_before
 from pykudu_sql.jobs.in_process.source_files import (
     SourceFile,
     find_files,

@@ -12,9 +12,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
-from pykudu_sql.files.row_files import FileBatch, torn_row
-from pykudu_sql.files.text_values import read_texts
-from pykudu_sql.files.typed_values import read_values
+from pykudu_sql.files.reading.row_files import FileBatch, torn_row
+from pykudu_sql.files.reading.text_values import read_texts
+from pykudu_sql.files.reading.typed_values import read_values
 from pykudu_sql.jobs.on_spark.row_check import LOCATION, RowCheck, located
 from pykudu_sql.jobs.on_spark.source_files import CORRUPT, TYPED
 from pykudu_sql.spark.arrow.conversions import check_type

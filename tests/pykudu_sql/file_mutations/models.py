@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from tests.pykudu_sql.files.test_source_lines import model as csv_model
+from tests.pykudu_sql.files.reading.test_source_lines import model as csv_model
 
 Row = tuple[int, str, float | None]
 _ID: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)

@@ -17,7 +17,7 @@ import pykudu_sql
 from pykudu_sql import Connection
 from pykudu_sql.executor.writing import chunked_rows, copy_from
 from pykudu_sql.executor.writing.collecting import faults, first_fault
-from pykudu_sql.files import csv_rows, json_rows
+from pykudu_sql.files.reading import csv_rows, json_rows
 from pykudu_sql.storage.errors import DataError, Error
 
 Rows = list[tuple[Any, ...]]
@@ -82,7 +82,7 @@ def test_a_key_that_an_object_lacks_takes_its_default(
 def test_an_array_of_objects_is_read_like_lines(
     connection: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, indent: int | None
 ) -> None:
-    monkeypatch.setattr("pykudu_sql.files.json_array._READ_BYTES", 10)
+    monkeypatch.setattr("pykudu_sql.files.reading.json_array._READ_BYTES", 10)
     monkeypatch.setattr(json_rows, "BLOCK_BYTES", 7)
     monkeypatch.setattr(json_rows, "_BATCH_OBJECTS", 3)
     documents = [{"k": k, "word": "é]}," * k, "price": 0.25} for k in range(10)]

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import pykudu_sql
-from pykudu_sql.files import partitioned_files
 from pykudu_sql.files.hive_paths import folder_of, partitions_of
+from pykudu_sql.files.writing import partitioned_files
 
 ROWS = "(1, 'x/y', 1, '2026-01-01', 1.5), (2, NULL, 1, NULL, NULL), (3, '', 2, '2026-01-02', 0), "
 ROWS += "(4, 'x/y', 1, '2026-01-01', -1), (5, 'a=b%2F ü', -3, NULL, 2)"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import pykudu_sql
 from pykudu_sql import Connection
 from pykudu_sql.executor.writing import chunked_rows, copy_options, copy_to
-from pykudu_sql.files import row_writers
+from pykudu_sql.files.writing import row_writers
 from pykudu_sql.storage.errors import DataError, Error
 
 NAMES = ("x.csv", "x.tsv", "x.csv.gz", "x.csv.zst", "x.json", "x.ndjson.gz", "x.parquet", "x.orc",

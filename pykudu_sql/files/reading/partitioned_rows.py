@@ -6,8 +6,8 @@ from dataclasses import replace
 import pyarrow as pa
 
 from pykudu_sql.files.file_access import PermittedFile
-from pykudu_sql.files.row_files import FileBatch, RowFile, positions_of
-from pykudu_sql.files.text_values import read_texts
+from pykudu_sql.files.reading.row_files import FileBatch, RowFile, positions_of
+from pykudu_sql.files.reading.text_values import read_texts
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 

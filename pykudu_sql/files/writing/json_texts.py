@@ -9,7 +9,7 @@ import json
 import numpy as np
 import pyarrow as pa
 
-from pykudu_sql.files.column_texts import (
+from pykudu_sql.files.writing.column_texts import (
     by_word,
     has_bytes,
     is_nested,

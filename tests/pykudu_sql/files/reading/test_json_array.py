@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pykudu_sql import DataError
-from pykudu_sql.files import json_array, json_rows
-from pykudu_sql.files.json_array import ArrayElements, BrokenElement
+from pykudu_sql.files.reading import json_array, json_rows
+from pykudu_sql.files.reading.json_array import ArrayElements, BrokenElement
 from pykudu_sql.jobs.load import LoadOptions, load
 from tests.pykudu_sql.jobs.job_tables import content, read_rejects, run
 

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.files.column_texts import (
+from pykudu_sql.files.writing.column_texts import (
     by_word,
     is_nested,
     is_written_text,
     scalar_texts,
     with_bytes,
 )
-from pykudu_sql.files.json_texts import json_texts
+from pykudu_sql.files.writing.json_texts import json_texts
 from pykudu_sql.storage.common.types import compute as pc
 
 

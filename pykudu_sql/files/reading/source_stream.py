@@ -13,7 +13,7 @@ from typing import Final, Protocol
 import pyarrow as pa
 
 from pykudu_sql.files.formats import FileKind
-from pykudu_sql.files.row_files import BLOCK_BYTES
+from pykudu_sql.files.reading.row_files import BLOCK_BYTES
 
 _READ_BYTES: Final = 1 << 20
 _MARK: Final = "\U0010ffff"  # a code that is no character

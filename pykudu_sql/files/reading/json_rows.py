@@ -21,17 +21,17 @@ import pyarrow.json as arrow_json
 
 from pykudu_sql.files.file_access import PermittedFile
 from pykudu_sql.files.formats import FileKind
-from pykudu_sql.files.json_array import (
+from pykudu_sql.files.reading.json_array import (
     DECODER,
     ArrayElements,
     BrokenElement,
     begins_array,
 )
-from pykudu_sql.files.row_files import BLOCK_BYTES, FileBatch, TornRow, torn_row
-from pykudu_sql.files.source_lines import record_lines
-from pykudu_sql.files.source_stream import LineSpan, SourceStream
-from pykudu_sql.files.text_values import read_texts
-from pykudu_sql.files.typed_values import read_values
+from pykudu_sql.files.reading.row_files import BLOCK_BYTES, FileBatch, TornRow, torn_row
+from pykudu_sql.files.reading.source_lines import record_lines
+from pykudu_sql.files.reading.source_stream import LineSpan, SourceStream
+from pykudu_sql.files.reading.text_values import read_texts
+from pykudu_sql.files.reading.typed_values import read_values
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.row_allowance import text_bytes
 from pykudu_sql.storage.common.types.schema import ColumnSchema

@@ -6,10 +6,10 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql.executor.writing.file_rows import open_rows
-from pykudu_sql.files import csv_rows, json_rows, source_stream
 from pykudu_sql.files.file_access import FileAccess
 from pykudu_sql.files.formats import FileOptions, file_kind
-from pykudu_sql.files.source_stream import LineSpan, lines_before
+from pykudu_sql.files.reading import csv_rows, json_rows, source_stream
+from pykudu_sql.files.reading.source_stream import LineSpan, lines_before
 
 ROWS = 100_000  # more blocks than Arrow reads ahead
 LINES = b'{"id":1}\n\n  \n{"id":2}\r\n{"id":33}\n{"id":4}'

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import pykudu_sql
-from pykudu_sql.files.column_rows import ColumnFile
 from pykudu_sql.files.file_access import FileAccess
+from pykudu_sql.files.reading.column_rows import ColumnFile
 
 ROWS = 600
 

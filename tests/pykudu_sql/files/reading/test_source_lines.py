@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.files import csv_rows, source_lines
-from pykudu_sql.files.csv_rows import CsvRows
 from pykudu_sql.files.file_access import PermittedFile
 from pykudu_sql.files.formats import FileOptions, file_kind
-from pykudu_sql.files.source_lines import CsvRecords
+from pykudu_sql.files.reading import csv_rows, source_lines
+from pykudu_sql.files.reading.csv_rows import CsvRows
+from pykudu_sql.files.reading.source_lines import CsvRecords
 from pykudu_sql.jobs.load import LoadOptions, load
 from pykudu_sql.jobs.table_layout import NO_LAYOUT, TableLayout
 from pykudu_sql.jobs.target_table import existing_tables

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.files.text_values import read_texts
+from pykudu_sql.files.reading.text_values import read_texts
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import DataError

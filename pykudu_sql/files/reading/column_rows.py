@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from pykudu_sql.files.file_access import PermittedFile
 from pykudu_sql.files.formats import FileKind
-from pykudu_sql.files.row_files import FileBatch, positions_of
-from pykudu_sql.files.typed_values import check_family, read_values
+from pykudu_sql.files.reading.row_files import FileBatch, positions_of
+from pykudu_sql.files.reading.typed_values import check_family, read_values
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.row_allowance import rows_within
 from pykudu_sql.storage.common.types.schema import ColumnSchema

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pykudu_sql.files.source_stream import ByteStream
+from pykudu_sql.files.reading.source_stream import ByteStream
 
 MAX_OBJECT_CHARACTERS: Final = 64 << 20
 _LONGEST_BROKEN: Final = 1 << 20

@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from pykudu_sql.files.column_texts import scalar_texts
 from pykudu_sql.files.formats import FileKind
 from pykudu_sql.files.hive_paths import folder_of
-from pykudu_sql.files.row_writers import WriteRows, row_writer
+from pykudu_sql.files.writing.column_texts import scalar_texts
+from pykudu_sql.files.writing.row_writers import WriteRows, row_writer
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.errors import (
     NotSupportedError,

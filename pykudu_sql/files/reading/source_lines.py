@@ -21,9 +21,9 @@ from typing import Final
 import pyarrow as pa
 
 from pykudu_sql.files.formats import FileKind
-from pykudu_sql.files.json_array import ArrayElements, begins_array
-from pykudu_sql.files.row_files import BLOCK_BYTES
-from pykudu_sql.files.source_stream import ByteStream, SourceStream
+from pykudu_sql.files.reading.json_array import ArrayElements, begins_array
+from pykudu_sql.files.reading.row_files import BLOCK_BYTES
+from pykudu_sql.files.reading.source_stream import ByteStream, SourceStream
 from pykudu_sql.storage.errors import DataError
 
 _READ_BYTES: Final = 1 << 20

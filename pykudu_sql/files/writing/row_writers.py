@@ -6,10 +6,10 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from pykudu_sql.files.column_texts import text_bytes
-from pykudu_sql.files.csv_texts import CsvStyle
 from pykudu_sql.files.formats import FileKind
-from pykudu_sql.files.json_texts import object_texts
+from pykudu_sql.files.writing.column_texts import text_bytes
+from pykudu_sql.files.writing.csv_texts import CsvStyle
+from pykudu_sql.files.writing.json_texts import object_texts
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.errors import NotSupportedError, ValueOutOfRangeError
 

@@ -16,22 +16,22 @@ import pyarrow.csv as arrow_csv
 
 from pykudu_sql.files.file_access import PermittedFile
 from pykudu_sql.files.formats import FileKind
-from pykudu_sql.files.row_files import (
+from pykudu_sql.files.reading.row_files import (
     BLOCK_BYTES,
     FileBatch,
     TornRow,
     positions_of,
     torn_row,
 )
-from pykudu_sql.files.source_lines import CsvWalk, record_lines
-from pykudu_sql.files.source_stream import (
+from pykudu_sql.files.reading.source_lines import CsvWalk, record_lines
+from pykudu_sql.files.reading.source_stream import (
     CsvStream,
     SourceStream,
     escaped,
     restored,
     restored_array,
 )
-from pykudu_sql.files.text_values import read_texts
+from pykudu_sql.files.reading.text_values import read_texts
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import DataError
