@@ -28,6 +28,7 @@ _TEXTS = (
     pa.types.is_large_string,
     pa.types.is_large_binary,
 )
+_VIEW_BYTES = 16
 _LEAST_BYTES = 256 << 10
 _MOST_BYTES = 4 << 20
 _ENGINE_SHARE = 64
@@ -127,6 +128,8 @@ def _bytes_between(column: pa.Array, edges: npt.NDArray[np.int64]) -> npt.NDArra
         if lengths is None:
             return np.diff(edges) * (_column_bytes(column) / len(column))
         return np.add.reduceat(lengths[_codes(column)], edges[:-1]).astype(np.float64)
+    elif pa.types.is_string_view(kind):
+        return np.add.reduceat(_view_lengths(column), edges[:-1], dtype=np.float64)
     else:
         return np.full(len(edges) - 1, float(column.nbytes))
     start = width.itemsize * column.offset
@@ -136,6 +139,8 @@ def _bytes_between(column: pa.Array, edges: npt.NDArray[np.int64]) -> npt.NDArra
 
 def _column_bytes(column: pa.Array) -> float:
     """Bytes of the values; of a dictionary's, those of its words for each row that has them."""
+    if pa.types.is_string_view(column.type):
+        return float(_view_lengths(column).sum(dtype=np.int64) + _VIEW_BYTES * len(column))
     if not isinstance(column, pa.DictionaryArray):
         return float(column.nbytes)
     words = column.dictionary
@@ -143,6 +148,13 @@ def _column_bytes(column: pa.Array) -> float:
     if lengths is None:
         return float(len(column) * words.nbytes / max(1, len(words)))
     return float(lengths[_codes(column)].sum())
+
+
+def _view_lengths(column: pa.Array) -> npt.NDArray[np.int32]:
+    """Bytes of each text of a column of views, each of which begins with that; none is NULL."""
+    data, first = column.buffers()[1], _VIEW_BYTES * column.offset
+    words = _VIEW_BYTES // 4
+    return np.frombuffer(data, np.int32, words * len(column), first)[::words]
 
 
 def _wide_words(words: pa.Array) -> npt.NDArray[np.int64] | None:

@@ -45,13 +45,24 @@ def unify(chunks: Sequence[pa.Array], column_type: DataType) -> pa.ChunkedArray:
     """Chunks of one column, some dictionary-encoded perhaps, as one chunked array."""
     encoded = [chunk for chunk in chunks if pa.types.is_dictionary(chunk.type)]
     if not encoded:
-        return pa.chunked_array(chunks, column_type.arrow)
+        return _in_one_form(chunks, column_type)
     total = sum(len(chunk) for chunk in chunks)
     if (total - sum(len(chunk) for chunk in encoded)) * _MOSTLY > total:
-        return pa.chunked_array([plain(chunk) for chunk in chunks], column_type.arrow)
-    dictionaries = [c if pa.types.is_dictionary(c.type) else c.dictionary_encode() for c in chunks]
+        decoded = (c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for c in chunks)
+        return _in_one_form(list(decoded), column_type)
+    dictionaries = [
+        c if pa.types.is_dictionary(c.type) else plain(c).dictionary_encode() for c in chunks
+    ]
     widest = max((c.indices.type for c in dictionaries), key=lambda kind: int(kind.bit_width))
     return pa.chunked_array([_widen(c, widest) for c in dictionaries])
+
+
+def _in_one_form(chunks: Sequence[pa.Array], column_type: DataType) -> pa.ChunkedArray:
+    """Chunks without dictionaries; texts as views where some are."""
+    if not any(pa.types.is_string_view(chunk.type) for chunk in chunks):
+        return pa.chunked_array(chunks, column_type.arrow)
+    view = pa.string_view()
+    return pa.chunked_array([chunk.cast(view) for chunk in chunks], view)
 
 
 def _widen(values: pa.DictionaryArray, index_type: pa.DataType) -> pa.DictionaryArray:

@@ -13,6 +13,7 @@ rowsets are read by the threads of a pool, each by itself.
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, repeat
 from typing import TypeVar
 
@@ -36,7 +37,7 @@ from pykudu_sql.storage.tablet.read.memory_order import ordinals_by_key
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset.row_address import ROW_ADDRESS, located
-from pykudu_sql.storage.tablet.rowset.rowset import RowBlock, RowSet
+from pykudu_sql.storage.tablet.rowset.rowset import RowBlock, RowSet, TextForm
 
 _Argument = TypeVar("_Argument")
 _Result = TypeVar("_Result")
@@ -82,6 +83,7 @@ class TableScan:
         cancel_check: called between the stretches that are read; may raise to end the scan.
         counter: counts the rows of the rowsets as they are read; None for nobody.
         piece_bytes: that the rows of a stretch may take once they are decoded.
+        texts: how texts come.
     """
 
     schema: Schema
@@ -94,6 +96,7 @@ class TableScan:
     cache_blocks: bool = True
     counter: Counter | None = None
     piece_bytes: int = MOST_DECODED
+    texts: TextForm = TextForm.STRINGS
 
     @property
     def bound(self) -> SnapshotBound:
@@ -326,7 +329,10 @@ class TableScan:
         stats: ScanStats | None,
     ) -> Iterator[RowBlock]:
         most = self._fitting(read, _UNCHECKED_ROWS if stretch is None else stretch)
-        blocks = read.rowset.scan(
+        rowset, scan = read.rowset, read.rowset.scan
+        if isinstance(rowset, DiskRowSet):
+            scan = partial(rowset.scan, texts=self.texts)
+        blocks = scan(
             self.columns,
             row_filter,
             self.bound,

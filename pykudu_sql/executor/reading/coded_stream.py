@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from pykudu_sql.executor.reading.scans import StreamedScan
 from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.errors import InternalError
 from pykudu_sql.storage.scan.scan_token import batches_of
 
@@ -110,7 +111,7 @@ def codes_of(texts: pa.Array, words: pa.Array) -> pa.Array:
     """
     kind = code_type(len(words))
     if not pa.types.is_dictionary(texts.type):
-        codes = pc.index_in(texts, words).cast(kind)
+        codes = pc.index_in(plain(texts), words).cast(kind)
     elif len(texts.dictionary) == len(words) and texts.dictionary.equals(words):
         return texts.indices.cast(kind)
     else:

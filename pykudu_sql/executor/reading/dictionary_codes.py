@@ -21,6 +21,7 @@ from pykudu_sql.executor.reading.coded_stream import (
 from pykudu_sql.executor.reading.scans import StreamedScan
 from pykudu_sql.planner.plan.query_plans import CodedColumn, CodedGroups
 from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import plain
 
 LEAST_ROWS = 50_000
 MOST_WORDS = 4096
@@ -92,7 +93,7 @@ def _words(relation: Relation, name: str) -> pa.Array | None:
         is_encoded = pa.types.is_dictionary(piece.type)
         if not is_encoded and (len(piece) > _ENCODED_ROWS or _has_many_words(piece)):
             return None
-        dictionaries.append(piece.dictionary if is_encoded else pc.unique(piece))
+        dictionaries.append(piece.dictionary if is_encoded else plain(pc.unique(piece)))
     words = pc.unique(pa.chunked_array(dictionaries, pa.string())).drop_null()
     return None if len(words) > MOST_WORDS else words
 

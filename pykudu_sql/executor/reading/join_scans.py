@@ -298,10 +298,10 @@ def _integer_set(
 
 
 def _without_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column without a dictionary."""
+    """A column without a dictionary, texts as strings."""
     if pa.types.is_dictionary(column.type):
         return column.cast(column.type.value_type)
-    return column
+    return column.cast(pa.string()) if pa.types.is_string_view(column.type) else column
 
 
 def _cells(column: ColumnSchema, values: pa.Array) -> tuple[int | str, ...]:

@@ -27,7 +27,7 @@ from pykudu_sql.storage.scan.bounded_rows import exceeds, read_within, rows_to_r
 from pykudu_sql.storage.scan.column_words import words_of
 from pykudu_sql.storage.scan.scan_token import batches_of
 from pykudu_sql.storage.scan.table_scan import TableScan
-from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
+from pykudu_sql.storage.tablet.rowset.rowset import RowBlock, TextForm
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 
@@ -145,10 +145,11 @@ def relation_of(
         versions: Relation = history_rows(state, scan, scan.history, predicate, transaction)
         return versions
     table_scan = prepared_scan(state, scan, predicate, transaction, stats)
+    scan_in_views = replace(table_scan, texts=TextForm.VIEWS)
     if most is None or not exceeds(table_scan, most):
-        rows: Relation = table_scan.to_table()
+        rows: Relation = scan_in_views.to_table()
         return rows
-    fitting = read_within(table_scan, most) if scan.limit is None else None
+    fitting = read_within(scan_in_views, most) if scan.limit is None else None
     if fitting is not None:
         return fitting
     # The engine stops reading a stream by itself, and needs no more rows than it wants.

@@ -174,5 +174,7 @@ def constant_array(cell: Cell, column_type: DataType, length: int) -> pa.Array:
 
 
 def plain(values: pa.Array) -> pa.Array:
-    """The array without dictionary encoding."""
-    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+    """The array without dictionary encoding, texts as strings."""
+    if pa.types.is_dictionary(values.type):
+        return values.dictionary_decode()
+    return values.cast(pa.string()) if pa.types.is_string_view(values.type) else values

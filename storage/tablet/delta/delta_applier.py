@@ -49,7 +49,7 @@ def apply_patches(
     simple = not column_type.is_variable and column_type.kind is not Kind.BOOL
     nulls = base.null_count or any(values.null_count for values in cells)
     if simple and not nulls and not pa.types.is_dictionary(base.type):
-        data = _copied(fixed_view(base, column_type))
+        data = copied(fixed_view(base, column_type))
         for indices, values in zip(parts, cells, strict=True):
             data[indices] = fixed_view(values, column_type)
         return from_fixed(data, column_type)
@@ -59,7 +59,7 @@ def apply_patches(
     return _choose(base, parts, changed)
 
 
-def _copied(stored: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def copied(stored: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A copy in memory of Arrow's pool, which keeps pages: fresh ones cost twice the copying."""
     buffer = pa.allocate_buffer(stored.nbytes)
     copied = np.frombuffer(buffer, stored.dtype).reshape(stored.shape)

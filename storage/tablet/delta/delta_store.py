@@ -253,6 +253,14 @@ def within(
     return (timestamps >= np.uint64(low)) & (timestamps < np.uint64(high))
 
 
+def within_times(deltas: Deltas, low: Timestamp, high: SnapshotBound) -> Deltas:
+    """The records at times low <= t < high."""
+    times = deltas.timestamps
+    if not len(times) or (low <= times.min() and times.max() < high):
+        return deltas
+    return select(deltas, within(times, SnapshotBound(low), high))
+
+
 def shifted(deltas: Deltas, start: int) -> Deltas:
     """The batch with ordinals counted on from start."""
     return Deltas(deltas.ordinals + start, deltas.timestamps, deltas.kinds, deltas.cells)

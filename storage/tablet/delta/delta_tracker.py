@@ -16,10 +16,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound, Timestamp
+from pykudu_sql.storage.common.types.hybrid_time import (
+    UNCOMMITTED,
+    SnapshotBound,
+    Timestamp,
+    bound_at,
+)
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.tablet.delta.delta_store import Deltas, Ordinals, select
 from pykudu_sql.storage.tablet.delta.delta_view import (
+    CurrentView,
     DeltaPart,
     DeltaView,
     FilePart,
@@ -101,12 +107,25 @@ class DeltaTracker:
             files: the combined effect of the deltas on disk, if it is cached.
         """
         parts: list[DeltaPart] = [self.file_view(bound) if files is None else files]
-        for store in self.stores:
-            if len(store) and store.min_timestamp < bound:
-                parts.append(StorePart(store, bound))
+        parts += self._store_parts(bound)
         if own is not None:
             parts += own.parts()
         return DeltaView(parts)
+
+    def current_view(self, newest: Timestamp, files: DeltaView) -> CurrentView:
+        """The combined effect of all deltas so far.
+
+        `newest`: the time of the newest; `files`: the combined effect of the deltas on disk.
+        """
+        stores = self._store_parts(bound_at(newest))
+        return CurrentView(files, stores, newest, self.newest_on_disk)
+
+    def _store_parts(self, bound: SnapshotBound) -> Sequence[StorePart]:
+        return [
+            StorePart(store, bound)
+            for store in self.stores
+            if len(store) and store.min_timestamp < bound
+        ]
 
     def file_view(self, bound: SnapshotBound) -> DeltaView:
         """The combined effect of the deltas on disk at a snapshot."""

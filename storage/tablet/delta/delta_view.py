@@ -17,11 +17,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.tablet.delta.delta_run import DeltaRun
 from pykudu_sql.storage.tablet.delta.delta_store import (
     CellPatch,
     ColumnPatch,
+    Deltas,
     Ordinals,
     concat_values,
     last_of_each,
@@ -67,7 +68,13 @@ class StorePart:
         return sum(run.records for run in self._visible())
 
     def layers(self, column_id: int) -> tuple[CellPatch, ...]:
+        if column_id not in self._store.column_ids:
+            return ()
         return _layers(self._visible(), column_id)
+
+    def since(self, time: Timestamp) -> Sequence[Deltas]:
+        """The visible changes from a time on, in the order of their making."""
+        return self._store.since(time, self._bound)
 
     def liveness(self) -> Liveness:
         if not self._store.decisions:
@@ -174,6 +181,35 @@ class DeltaView:
                 mask[ordinals] = living
             self._alive[rows] = mask
         return self._alive[rows]
+
+
+class CurrentView(DeltaView):
+    """The view of the newest snapshot, which knows what came since an earlier one.
+
+    `newest`: the time of the newest change of the rowset.
+    """
+
+    def __init__(
+        self,
+        files: DeltaView,
+        stores: Sequence[StorePart],
+        newest: Timestamp,
+        newest_on_disk: Timestamp,
+    ) -> None:
+        """A view over files and, later than those, stores in memory, oldest first.
+
+        `newest_on_disk`: the time of the newest change in a file.
+        """
+        super().__init__((files, *stores))
+        self.newest = newest
+        self._stores = stores
+        self._newest_on_disk = newest_on_disk
+
+    def since(self, time: Timestamp) -> Sequence[Deltas] | None:
+        """The changes from a time on, in the order of their making; None if a file has some."""
+        if self._newest_on_disk >= time:
+            return None
+        return [deltas for store in self._stores for deltas in store.since(time)]
 
 
 def _layers(parts: Sequence[DeltaPart], column_id: int) -> tuple[CellPatch, ...]:

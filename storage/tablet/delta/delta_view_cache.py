@@ -6,7 +6,7 @@ is worked out again when a change has arrived there. Views of earlier moments ar
 
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.tablet.delta.delta_tracker import DeltaTracker
-from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
+from pykudu_sql.storage.tablet.delta.delta_view import CurrentView, DeltaView
 from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas
 
 
@@ -24,7 +24,7 @@ class DeltaViewCache:
         """
         self._tracker = tracker
         self._files: DeltaView | None = None
-        self._now: tuple[tuple[int, ...], DeltaView] | None = None
+        self._now: tuple[tuple[int, ...], CurrentView] | None = None
         if before is not None and before._tracker.files == tracker.files:
             self._files = before._files
 
@@ -42,7 +42,7 @@ class DeltaViewCache:
             # Its stores are looked at later. A bound that no commit has reached, as of writes that
             # are done over at commit, would let changes in that others must not see yet.
             files = self._file_view(bound_at(newest))
-            now = self._now = (state, tracker.view(bound_at(newest), None, files))
+            now = self._now = (state, tracker.current_view(newest, files))
         return now[1]
 
     def _file_view(self, bound: SnapshotBound) -> DeltaView:

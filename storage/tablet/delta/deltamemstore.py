@@ -40,6 +40,7 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
     no_deltas,
     select,
     uniform_deltas,
+    within_times,
 )
 from pykudu_sql.storage.tablet.delta.row_change import (
     RowChange,
@@ -54,6 +55,8 @@ from pykudu_sql.storage.tablet.delta.row_history import NewestCells, RowHistory
 _ENTRY_BYTES = 200
 # So many runs of one level become a run of the next.
 _TIER = 16
+# So many batches stay as they arrived while scans need only the newest of them.
+_MOST_ADDED = 256
 # In the batches kept for look-ups, the column that says when each change came.
 _ORDER = -1
 
@@ -66,6 +69,7 @@ class DeltaMemStore:
         types: the types of all columns that changes may name.
         version: grows with every change.
         decisions: how many changes are DELETEs or REINSERTs.
+        column_ids: of the columns that changes set.
         min_timestamp, max_timestamp: of the oldest and newest change, 0 when there is none.
         bytes: a rough size.
         anchor: the first log record whose effect is here, 0 for none.
@@ -77,6 +81,7 @@ class DeltaMemStore:
         self.types = types
         self.version = 0
         self.decisions = 0
+        self.column_ids: set[int] = set()
         self.min_timestamp = UNCOMMITTED
         self.max_timestamp = UNCOMMITTED
         self.bytes = 0
@@ -101,6 +106,7 @@ class DeltaMemStore:
             self._rows[ordinal] = RowHistory(change)
         else:
             history.add(change)
+        self.column_ids.update(cells)
         with self._seal_lock:
             self._log.append((ordinal, change))
         self._count(kind, 1, _ENTRY_BYTES + text_bytes(cells.values()), timestamp)
@@ -121,6 +127,7 @@ class DeltaMemStore:
             timestamp: hybrid time.
         """
         batch = uniform_deltas(kind, ordinals, columns, timestamp)
+        self.column_ids.update(columns)
         with self._seal_lock:
             self._seal()
             self._add_columns(batch)
@@ -169,6 +176,15 @@ class DeltaMemStore:
         deltas = self.deltas()
         return (DeltaRun(select(deltas, deltas.timestamps < np.uint64(bound))),)
 
+    def since(self, time: Timestamp, bound: SnapshotBound) -> Sequence[Deltas]:
+        """The changes time < t < bound in the order of their making, and some at that very time."""
+        if self.max_timestamp < time:
+            return ()
+        with self._seal_lock:
+            self._seal()
+            parts = self._newest.since(time)
+        return [within_times(part, time, bound) for part in parts]
+
     def outcome_of(self, ordinal: int, bound: SnapshotBound) -> RowChange | None:
         """The combined effect of one row's changes below a bound; None when there are none."""
         history = self._rows.get(ordinal)
@@ -209,22 +225,38 @@ class _Runs:
     tier; the number of runs grows with the logarithm of the number of batches.
     """
 
-    __slots__ = ("_tiers", "added")
+    __slots__ = ("_newest", "_tiers", "added")
 
     def __init__(self) -> None:
         self.added: list[Deltas] = []
         self._tiers: list[list[DeltaRun]] = [[]]
+        self._newest = UNCOMMITTED  # the time of the newest change in a tier
 
     def merged(self) -> tuple[DeltaRun, ...]:
         """All of them, oldest run first."""
         if self.added:
             batches = self.added
+            self._newest = Timestamp(int(batches[-1].timestamps.max()))
             if len(batches) >= _TIER:
                 batches = [collapse(merge_redo(batches), EVERYTHING)]
             self._tiers[0] += [DeltaRun(batch) for batch in batches]
             self.added = []
             self._merge_full_tiers()
         return tuple(run for tier in reversed(self._tiers) for run in tier)
+
+    def since(self, time: Timestamp) -> Sequence[Deltas]:
+        """All changes from a time on, and some earlier ones, in the order of their making.
+
+        Of the changes at that very time those that are in a tier may be missing.
+        """
+        if time < self._newest or len(self.added) >= _MOST_ADDED:
+            return [run.deltas for run in self.merged()]
+        parts = []
+        for deltas in reversed(self.added):
+            if deltas.timestamps.max() < time:
+                break
+            parts.append(deltas)
+        return parts[::-1]
 
     def _merge_full_tiers(self) -> None:
         for height, tier in enumerate(self._tiers):

@@ -1,8 +1,8 @@
 """The columns of a DiskRowSet as one scan reads them: base data with the deltas of its snapshot.
 
 A column that deltas changed is patched where it is read: a stretch by one scatter, single rows by
-the part of the patch that meets them. Patched whole at "now" it goes to the block cache, so only
-the first scan after a change patches it; with the next change it is forgotten.
+the part of the patch that meets them. Patched whole at "now" it is kept, and the next scan applies
+what came since (`patched_columns`).
 """
 
 from collections.abc import Sequence
@@ -15,13 +15,14 @@ from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
 from pykudu_sql.storage.common.predicate.row_filter import FilterStep
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
-from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patches
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
-from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
+from pykudu_sql.storage.tablet.delta.delta_view import CurrentView, DeltaView
+from pykudu_sql.storage.tablet.delta.patched_column import cells_at
 from pykudu_sql.storage.tablet.rowset.cfile_set import CFileSet
+from pykudu_sql.storage.tablet.rowset.rowset import TextForm
 from pykudu_sql.storage.tablet.rowset.tablet_scanner import ordinals_between
 
 
@@ -36,6 +37,7 @@ class BaseColumns:
         is_cached: bool,
         cache_blocks: bool,
         stats: ScanStats | None,
+        texts: TextForm = TextForm.STRINGS,
     ) -> None:
         """Nothing is read yet.
 
@@ -44,45 +46,58 @@ class BaseColumns:
             view: the combined effect of the deltas.
             is_cached: the view is the cached one, which other scans share.
             cache_blocks: what is decoded is kept for other scans.
+            texts: in the columns of a result.
         """
         self._base = base
         self._view = view
-        self._is_cached = is_cached and cache_blocks
+        is_kept = is_cached and cache_blocks
+        self._current = view if is_kept and isinstance(view, CurrentView) else None
+        self._texts = texts
         self._stretch = base.column if cache_blocks else base.column_once
         self._some = base.take if cache_blocks else base.take_once
         self._stats = stats
         self._blocks_read: dict[int, npt.NDArray[np.bool_]] = {}
 
     def read(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+        cells = self._read(column, start, stop)
+        if not pa.types.is_string_view(cells.type):
+            return cells
+        if self._current is None or stop - start < self._base.rows:
+            return plain(cells)
+        return self._base.patched_columns.strings(self._current, column, cells)
+
+    def result(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+        read = self._read if self._texts is TextForm.VIEWS else self.read
+        return read(column, start, stop)
+
+    def _read(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+        """Cells of a stretch, texts as views where they are kept so."""
         if self._stats is not None:
             self._touch_span(column, start, stop)
-        patches = self._view.layers(column.id)
-        if not patches:
-            return self._stretch(column, start, stop, self._stats)
-        if self._is_cached:
+        if self._current is not None:
             if stop - start == self._base.rows:
-                whole = self._base.derived(
-                    self._view,
-                    column.id,
-                    lambda: apply_patches(
-                        self._base.column(column, 0, stop, self._stats), 0, patches, column.type
-                    ),
-                )
-                return in_type(whole, column.type.arrow)
-            cached = self._base.cached_derived(self._view, column.id)
+                whole = self._patched(self._current, column)
+                return self._stretch(column, start, stop, self._stats) if whole is None else whole
+            cached = self._base.patched_columns.at_hand(self._current, column)
             if cached is not None:
-                return in_type(cached.slice(start, stop - start), column.type.arrow)
+                return cached.slice(start, stop - start)
+        patches = self._view.layers(column.id)
         base = self._stretch(column, start, stop, self._stats)
-        return apply_patches(base, start, patches, column.type)
+        return apply_patches(base, start, patches, column.type) if patches else base
+
+    def _patched(self, view: CurrentView, column: ColumnSchema) -> pa.Array | None:
+        return self._base.patched_columns.whole(
+            view, column, lambda: self._base.column(column, 0, self._base.rows, self._stats)
+        )
 
     def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
         if self._stats is not None:
             self._touch_rows(column, ordinals)
-        patches = self._view.layers(column.id)
-        if patches and self._is_cached:
-            cached = self._base.cached_derived(self._view, column.id)
+        if self._current is not None:
+            cached = self._base.patched_columns.at_hand(self._current, column)
             if cached is not None:
-                return in_type(pc.pick(cached, pa.array(ordinals)), column.type.arrow)
+                return cells_at(cached, ordinals)
+        patches = self._view.layers(column.id)
         base = self._some(column, ordinals, self._stats)
         parts = [part for patch in patches if (part := patch.at_ordinals(ordinals)) is not None]
         return apply_patches(base, 0, parts, column.type)

@@ -36,7 +36,7 @@ from pykudu_sql.storage.common.types.widening import in_type, is_related
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
-from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
+from pykudu_sql.storage.tablet.delta.patched_columns import PatchedColumns
 from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe
 
 BLOOM = "bloom"
@@ -62,7 +62,13 @@ class OverlayFile:
 
 
 class CFileSet:
-    """Base data of one rowset, opened on first use. Safe for threads."""
+    """Base data of one rowset, opened on first use. Safe for threads.
+
+    Attributes:
+        rows: of every column.
+        path: of the base file.
+        patched_columns: those with the newest deltas applied.
+    """
 
     def __init__(
         self,
@@ -94,6 +100,7 @@ class CFileSet:
         self._skips: dict[int, SkipIndex | None] = {}
         self._bloom: BloomFilter | None = None
         self._index: KeyIndex | None = None
+        self.patched_columns = PatchedColumns(cache)
 
     @property
     def container(self) -> ContainerReader:
@@ -259,28 +266,6 @@ class CFileSet:
         if cfile is None:
             return constant_array(column.read_default, column.type, 1)
         return cfile.words()
-
-    def cached_derived(self, view: DeltaView, column_id: int) -> pa.Array | None:
-        """What `derived` has kept, None when it has nothing."""
-        cached = self._cache.peek((view.token, column_id))
-        return cached if isinstance(cached, pa.Array) else None
-
-    def derived(self, view: DeltaView, column_id: int, make: Callable[[], pa.Array]) -> pa.Array:
-        """A column with its deltas, kept in the block cache as decoded blocks are.
-
-        Args:
-            view: of the deltas; once it is gone, so is what is kept for it.
-            column_id: of the column.
-            make: makes the array.
-        """
-        key = (view.token, column_id)
-        cached = self._cache.get(key)
-        if isinstance(cached, pa.Array):
-            return cached
-        array = make()
-        self._cache.put(key, array, array.nbytes)
-        self._cache.forget_after(view, view.token)
-        return array
 
     def cells(self, columns: Sequence[ColumnSchema], ordinal: int) -> list[Cell]:
         """The base cells of one row."""

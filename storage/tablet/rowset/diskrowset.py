@@ -30,7 +30,7 @@ from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas
 from pykudu_sql.storage.tablet.rowset.base_columns import BaseColumns
 from pykudu_sql.storage.tablet.rowset.cfile_set import CFileSet
 from pykudu_sql.storage.tablet.rowset.pruning import Range, intersect, key_spans, matching_ranges
-from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe, RowBlock, replay_changes
+from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe, RowBlock, TextForm, replay_changes
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta
 from pykudu_sql.storage.tablet.rowset.tablet_scanner import scan_stretch, split_ranges
 
@@ -131,12 +131,14 @@ class DiskRowSet:
         stretch: int | None = None,
         stats: ScanStats | None = None,
         cache_blocks: bool = True,
+        texts: TextForm = TextForm.STRINGS,
     ) -> Iterator[RowBlock]:
         """The rows that a snapshot sees and that match a filter, by key; see `RowSet.scan`.
 
         Args:
             columns, row_filter, bound, own, stretch, stats, cache_blocks: see `RowSet.scan`.
             within: only the rows start <= ordinal < stop.
+            texts: how they come.
         """
         if not self.may_match(row_filter, bound):
             if stats is not None:
@@ -157,6 +159,7 @@ class DiskRowSet:
             is_cached=self.views.is_cached(view),
             cache_blocks=cache_blocks,
             stats=stats,
+            texts=texts,
         )
         alive = view.alive(self.meta.rows)
         row_filter = None if row_filter is None else self._trimmed(row_filter, view)

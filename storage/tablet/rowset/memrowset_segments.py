@@ -176,6 +176,9 @@ class SegmentColumns:
             self._cells[column.id] = cells
         return cells.slice(start - first, stop - start)
 
+    def result(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+        return self.read(column, start, stop)
+
     def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
         first = self._segment.start
         return pc.take(self.read(column, first, self._stop), pa.array(ordinals - first))
@@ -210,6 +213,9 @@ class MemRowSelection:
         if pieces is None:
             pieces = self._pieces[start, stop] = self._pieces_of(ordinals)
         return self._cells(column, ordinals, pieces)
+
+    def result(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+        return self.read(column, start, stop)
 
     def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
         selection = self._ordinals[ordinals]

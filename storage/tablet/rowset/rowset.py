@@ -7,6 +7,7 @@ ordinal, which stays the same for the rowset's life.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Protocol
 
 import numpy as np
@@ -58,6 +59,13 @@ class RowBlock:
 
     columns: Sequence[pa.Array]
     length: int
+
+
+class TextForm(Enum):
+    """How texts of a result come that are not in codes of a dictionary."""
+
+    STRINGS = "strings"
+    VIEWS = "views"  # Arrow's `string_view` where they are at hand as such, strings elsewhere
 
 
 class RowSet(Protocol):

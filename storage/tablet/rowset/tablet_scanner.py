@@ -44,6 +44,9 @@ class RowSource(Protocol):
     def read(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
         """The cells of rows start <= ordinal < stop."""
 
+    def result(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+        """The cells of those rows for the result of the scan; see `TextForm`."""
+
     def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
         """The cells of some rows, ascending."""
 
@@ -110,13 +113,18 @@ class _Candidates:
         """What is left as a block; the whole stretch, if that is at least a share of `dense`."""
         length = self.stop - self.start
         if not self.has_ghosts and self.count >= dense * length:
-            return RowBlock([self._whole(column) for column in columns], length)
+            return RowBlock([self._result(column) for column in columns], length)
         if self._selection is not None:
             selection = self._selection
             return RowBlock([self._take(column, selection) for column in columns], self.count)
         indices = pa.array(np.flatnonzero(self._mask))
         whole = (self._whole(column) for column in columns)
         return RowBlock([pc.pick(v, indices) for v in whole], self.count)
+
+    def _result(self, column: ColumnSchema) -> pa.Array:
+        if column.id in self._cells or column.id == ROW_ADDRESS.id:
+            return self._whole(column)
+        return self._source.result(column, self.start, self.stop)
 
     def _whole(self, column: ColumnSchema) -> pa.Array:
         if column.id == ROW_ADDRESS.id:

@@ -1,0 +1,91 @@
+"""The columns of one rowset with the newest deltas applied, kept in the block cache.
+
+Only the first scan after a change patches a column, and where an earlier scan has done so, it
+applies no more than what came since. A column that a scan of an older snapshot would need is not
+kept: the newest counts. As long as nothing is asked for, nothing is kept up to date.
+"""
+
+import threading
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from pykudu_sql.storage.cfile.block_cache import BlockCache
+from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.tablet.delta.delta_applier import apply_patches
+from pykudu_sql.storage.tablet.delta.delta_view import CurrentView
+from pykudu_sql.storage.tablet.delta.patched_column import PatchedColumn, patch_whole
+
+_STRINGS = "strings"
+
+
+class PatchedColumns:
+    """The patched columns of a rowset. Safe for threads."""
+
+    def __init__(self, cache: BlockCache) -> None:
+        """Nothing is patched yet. `cache`: keeps what is, as it keeps decoded blocks."""
+        self._cache = cache
+        self._owner = object()
+        self._is_owner_watched = False
+        self._lock = threading.Lock()
+
+    def whole(
+        self, view: CurrentView, column: ColumnSchema, read_base: Callable[[], pa.Array]
+    ) -> pa.Array | None:
+        """A whole column, texts as views perhaps; None where no delta changes it.
+
+        `read_base`: reads its base cells.
+        """
+        array = self.at_hand(view, column)
+        if array is not None:
+            return array
+        with self._lock:
+            array = self.at_hand(view, column)
+            return self._bring_up_to_date(view, column, read_base) if array is None else array
+
+    def at_hand(self, view: CurrentView, column: ColumnSchema) -> pa.Array | None:
+        """What `whole` has kept, None when it has nothing."""
+        previous = self._cache.peek((self._owner, column.id))
+        if not isinstance(previous, PatchedColumn):
+            return None
+        # The array first: once it is taken, nobody goes on with its cells.
+        array = previous.array
+        return array if previous.newest == view.newest and previous.type == column.type else None
+
+    def strings(self, view: CurrentView, column: ColumnSchema, texts: pa.Array) -> pa.Array:
+        """The views of a whole column as strings, which are kept too."""
+        key = self._owner, column.id, _STRINGS
+        previous = self._cache.peek(key)
+        if isinstance(previous, PatchedColumn) and previous.newest == view.newest:
+            return previous.array
+        strings = PatchedColumn(plain(texts), column.type, view.newest)
+        self._keep(key, strings)
+        return strings.array
+
+    def _bring_up_to_date(
+        self, view: CurrentView, column: ColumnSchema, read_base: Callable[[], pa.Array]
+    ) -> pa.Array | None:
+        previous = self._cache.get((self._owner, column.id))
+        newest = None
+        if isinstance(previous, PatchedColumn) and previous.type == column.type:
+            if previous.newest > view.newest:
+                layers = view.layers(column.id)
+                return apply_patches(read_base(), 0, layers, column.type) if layers else None
+            changes = view.since(previous.newest)
+            if changes is not None:
+                newest = previous.advance(changes, column.id, view.newest)
+        if newest is None:
+            layers = view.layers(column.id)
+            if not layers:
+                return None
+            newest = patch_whole(read_base(), layers, column.type, view.newest)
+        array = newest.array
+        self._keep((self._owner, column.id), newest)
+        return array
+
+    def _keep(self, key: tuple[object, ...], column: PatchedColumn) -> None:
+        self._cache.put(key, column, column.size)
+        if not self._is_owner_watched:
+            self._is_owner_watched = True
+            self._cache.forget_after(self, self._owner)

@@ -1,0 +1,138 @@
+"""A patched column goes on with later changes, and has what its base has with all of them."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pykudu_sql.storage.common.types.arrays import cells_to_array, plain
+from pykudu_sql.storage.common.types.hybrid_time import Timestamp
+from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_store import ColumnPatch, Deltas, uniform_deltas
+from pykudu_sql.storage.tablet.delta.patched_column import PatchedColumn, cells_at, patch_whole
+
+ROWS = 40
+TEXT = DataType(Kind.STRING)
+WIDE = DataType(Kind.DECIMAL, 30, 2)
+CELLS: dict[DataType, st.SearchStrategy[Cell]] = {
+    DataType(Kind.INT32): st.integers(-9, 9),
+    DataType(Kind.DOUBLE): st.floats(-9, 9),
+    DataType(Kind.BOOL): st.booleans(),
+    WIDE: st.integers(-(10**25), 10**25),
+    TEXT: st.sampled_from(["", "short", "twelve bytes", "thirteen byte", "a text ä " * 9]),
+    DataType(Kind.BINARY): st.sampled_from([b"", b"\xff" * 20]),
+}
+
+
+def changes(rows: Sequence[int], cells: Sequence[Cell], column_type: DataType, time: int) -> Deltas:
+    values = cells_to_array(list(cells), column_type)
+    ordinals = np.array(rows, np.int64)
+    return uniform_deltas(DeltaKind.UPDATE, ordinals, {1: values}, Timestamp(time))
+
+
+def texts(column: PatchedColumn) -> list[str]:
+    return plain(column.array).to_pylist()
+
+
+def of_texts(count: int = ROWS) -> PatchedColumn:
+    base = pa.array([f"the text of row {row}" for row in range(count)])
+    patch = ColumnPatch(np.array([1], np.int64), pa.array(["another text of row 1"]))
+    return patch_whole(base, (patch,), TEXT, Timestamp(1))
+
+
+@given(st.data(), st.sampled_from(list(CELLS)), st.booleans())
+def test_later_changes_come_to_what_all_come_to(
+    data: st.DataObject, column_type: DataType, with_nulls: bool
+) -> None:
+    cell = CELLS[column_type] | st.none() if with_nulls else CELLS[column_type]
+    expected = data.draw(st.lists(cell, min_size=ROWS, max_size=ROWS))
+    base = cells_to_array(expected, column_type)
+    first = cells_to_array([expected[3]], column_type)
+    column = patch_whole(
+        base, (ColumnPatch(np.array([3], np.int64), first),), column_type, Timestamp(1)
+    )
+    held = []
+    rows = st.lists(st.integers(0, ROWS - 1), min_size=1, max_size=9, unique=True)
+    for time in range(2, data.draw(st.integers(2, 8))):
+        batches = []
+        for _ in range(data.draw(st.integers(0, 3))):
+            changed = data.draw(rows)
+            cells = [data.draw(cell) for _ in changed]
+            batches.append(changes(changed, cells, column_type, time))
+            for row, value in zip(changed, cells, strict=True):
+                expected[row] = value
+        advanced = column.advance(batches, 1, Timestamp(time))
+        if advanced is None:  # told to be patched from the base
+            assert with_nulls or column_type.kind in (Kind.BOOL, Kind.BINARY)
+            return
+        column = advanced
+        wanted = cells_to_array(expected, column_type)
+        assert plain(column.array).equals(wanted)
+        some = np.array([0, 3, ROWS - 1], np.int64)
+        assert cells_at(column.array, some).equals(wanted.take(pa.array(some)))
+        if data.draw(st.booleans()):
+            held.append((column.array.slice(5, 20), wanted.slice(5, 20)))
+    for slice_of_then, wanted in held:
+        assert plain(slice_of_then).equals(wanted)
+
+
+@pytest.mark.parametrize("is_held", [True, False])
+def test_cells_are_copied_only_while_somebody_has_them(is_held: bool) -> None:
+    column = of_texts()
+    held = column.array.slice(2, 3) if is_held else None
+    address = column.array.buffers()[1].address
+    column = _next(column)
+    assert (column.array.buffers()[1].address == address) is not is_held
+    assert texts(column)[2] == "a later text of row 2"
+    assert held is None or plain(held).to_pylist()[0] == "the text of row 2"
+
+
+def _next(column: PatchedColumn, time: int = 2) -> PatchedColumn:
+    advanced = column.advance(
+        [changes([2], ["a later text of row 2"], TEXT, time)], 1, Timestamp(time)
+    )
+    assert advanced is not None
+    return advanced
+
+
+def test_what_somebody_has_stays_when_nothing_changes_before_the_next_change() -> None:
+    column = of_texts()
+    held = column.array.slice(2, 3)
+    unchanged = column.advance([], 1, Timestamp(2))
+    assert unchanged is not None
+    changed = _next(unchanged, 3)
+    assert plain(held).to_pylist()[0] == "the text of row 2"
+    assert texts(changed)[2] == "a later text of row 2"
+
+
+def test_a_column_that_somebody_went_on_with_has_nothing_left() -> None:
+    column = of_texts()
+    _next(column)
+    assert column.array is None
+    assert column.advance([], 1, Timestamp(3)) is None
+
+
+def test_texts_that_were_changed_very_often_are_patched_from_their_base() -> None:
+    column: PatchedColumn | None = of_texts()
+    for time in range(2, 200):
+        assert column is not None
+        column = column.advance(
+            [changes([2], ["a text of some size"], TEXT, time)], 1, Timestamp(time)
+        )
+        if column is None:
+            return
+    pytest.fail("buffers without end")
+
+
+def test_a_column_counts_the_bytes_of_its_cells_and_texts() -> None:
+    column = of_texts()
+    assert column.size >= 16 * ROWS + sum(map(len, texts(column)))
+    assert (
+        patch_whole(pa.array([Decimal(1)] * ROWS, WIDE.arrow), (), WIDE, Timestamp(1)).size
+        == 16 * ROWS
+    )
