@@ -81,6 +81,16 @@ def test_a_large_batch_whose_vectors_are_all_small_stays_whole(kind: pa.DataType
     assert pa.Table.from_batches(cut).equals(pa.Table.from_batches([lists]))
 
 
+def test_views_of_texts_are_cut_by_the_texts_of_their_rows() -> None:
+    kind = pa.string_view()
+    small = pa.table({"s": pa.array(["a text of some size"] * 100_000, kind)})
+    assert len(table_in_vectors(small, SIZE).to_batches()) == 1
+    wide = pa.table({"s": pa.array(["ab"] * 4096 + [WIDE] * ROWS, kind)})
+    cut = table_in_vectors(wide, SIZE)
+    assert cut.equals(wide)
+    assert [batch.num_rows for batch in cut.to_batches()][:3] == [2048, 2048, SIZE // len(WIDE)]
+
+
 def test_a_word_of_a_dictionary_counts_for_each_of_its_rows() -> None:
     words = pa.array([WIDE] * ROWS).dictionary_encode()
     cut = table_in_vectors(pa.table({"s": words}), SIZE)

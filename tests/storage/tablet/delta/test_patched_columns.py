@@ -1,6 +1,9 @@
 """Scans of "now" between changes have the rows of the plain path, and readers keep theirs."""
 
+import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pyarrow as pa
 from hypothesis import given, settings
@@ -174,3 +177,38 @@ def test_a_column_without_changes_is_none_of_its_business() -> None:
     assert isinstance(view, CurrentView)
     key = small.table.schema.columns[0]
     assert PatchedColumns(small.store.cache).whole(view, key, lambda: pa.nulls(0)) is None
+
+
+def test_scans_beside_a_writer_see_whole_commits(tmp_path: Path) -> None:
+    def connect() -> Connection:
+        path = str(tmp_path / "db")
+        return pykudu_sql.connect(path, autocommit=True, maintenance=False, durability="off")
+
+    connection = connect()
+    connection.execute("CREATE TABLE t (k INT PRIMARY KEY, v INT, s STRING)")
+    rows = 5000
+
+    def commit(number: int) -> None:
+        write(connection, {key: (number, f"the text of commit {number}") for key in range(rows)})
+
+    commit(0)
+    connection.execute("FLUSH t")
+    stop = threading.Event()
+
+    def read(reader: Connection) -> list[tuple[int, int, str, str]]:
+        read_rows = []
+        while not stop.is_set():
+            query = "SELECT min(v), max(v), min(s), max(s) FROM t WHERE k >= 0"
+            read_rows += reader.execute(query).fetchall()
+        reader.close()
+        return read_rows
+
+    with ThreadPoolExecutor(3) as pool:
+        running = [pool.submit(read, connect()) for _ in range(3)]
+        for number in range(1, 10):
+            commit(number)
+        stop.set()
+        for each in running:
+            for least, greatest, first, last in each.result():
+                assert least == greatest and first == last == f"the text of commit {least}"
+    connection.close()
