@@ -14,6 +14,7 @@ import os
 import pkgutil
 import re
 import signal
+import tempfile
 import time
 from collections.abc import Iterator
 
@@ -54,9 +55,12 @@ def _run(connection: pykudu_sql.Connection, statement: str) -> int:
 def _child(script: str) -> dict[str, object]:
     """What a script takes in this process."""
     limit = f"{LIMIT}MB"
-    with pykudu_sql.connect(
-        ":memory:", autocommit=True, threads=2, memory_limit=limit
-    ) as connection:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        pykudu_sql.connect(
+            f"{folder}/db", autocommit=True, threads=2, memory_limit=limit
+        ) as connection,
+    ):
         for statement in _TABLES:
             connection.execute(statement)
         connection.execute(f"SET statement_timeout = {SECONDS * 1000}")

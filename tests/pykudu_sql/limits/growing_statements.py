@@ -201,7 +201,6 @@ STATEMENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "SELECT list(DISTINCT x || k) FROM t",
             "SELECT map_from_entries(list((k, x))) FROM t",
             "SELECT entropy(i) FROM range(1000000) r(i)",
-            "SELECT bitstring_agg(i) FROM range(1000000) r(i)",
             "SELECT grouping(g), string_agg(x, '') FROM t GROUP BY ROLLUP (g)",
         ),
         "windows": (

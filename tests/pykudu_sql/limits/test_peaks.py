@@ -1,14 +1,43 @@
-"""What a statement makes of wide texts stays near the memory limit, in a process of its own."""
+"""What a statement makes of wide or large texts stays near the memory limit, in a process."""
 
+import json
+import subprocess
 import sys
 
 import pytest
 
+from pykudu_sql.storage.common.memory_budget import shares_of
+from tests.pykudu_sql.limits.growing_statements import STATEMENTS
 from tests.pykudu_sql.limits.peaks import FETCHED, LIMIT, measure
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="peaks are read from /proc")
 SPARE = 200
 SPARE_OF_CALLS = 80
+VALUE = shares_of(LIMIT << 20).value
+MOST = LIMIT + 8 * (VALUE >> 20)  # as docs/architecture/memory.md has it
+CHILD = """
+import json, sys
+from tests.pykudu_sql.limits.growing_peaks import measure
+print(json.dumps([measure(script) for script in sys.argv[1:]]))
+"""
+# Values that have most of what one may have.
+LARGEST = (
+    f"SELECT repeat('a', {VALUE})",
+    f"SELECT [repeat('a', {VALUE // 2 - 64}), repeat('b', {VALUE // 2 - 64})]",
+    f"SELECT upper(lower(repeat('ab', {VALUE // 2})))",
+    f"SELECT map(range({VALUE // 1024}), range({VALUE // 1024}))",
+    f"SELECT list(range) FROM range({VALUE // 16})",
+)
+# Each took 374 to 602 MB before it was bounded or got its rows in parts.
+REFUSED = (
+    "SELECT [repeat('a', 30000000), repeat('b', 30000000)]",
+    "SELECT list_resize(['a'], 60000, repeat('b', 1000))",
+    "SELECT map([1], [repeat('a', 60000000)])",
+)
+IN_PARTS = (
+    "SELECT count(*) FROM w a LEFT JOIN w b ON upper(a.x || b.x) > 'a' AND a.k < 20",
+    "SELECT count(*) FROM w a SEMI JOIN w b ON a.x || b.x || 'a' = b.x || a.x",
+)
 
 
 @pytest.mark.parametrize(
@@ -33,3 +62,33 @@ def test_calls_over_gathered_wide_rows_answer_near_the_limit(statement: str, fet
     result = measure(statement)
     assert (result["sqlstate"], result["fetched"]) == ("", fetched)
     assert int(str(result["peak"])) <= LIMIT + SPARE_OF_CALLS
+
+
+def measured(*scripts: str) -> list[dict[str, object]]:
+    """What each takes in a process of its own, forked of one where nothing is open."""
+    command = [sys.executable, "-c", CHILD, *scripts]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    results: list[dict[str, object]] = json.loads(done.stdout)
+    return results
+
+
+def test_the_largest_values_keep_to_the_formula_of_the_limit() -> None:
+    for script, result in zip(LARGEST, measured(*LARGEST), strict=True):
+        assert result["sqlstate"] in ("", "57014"), (script, result)
+        assert 0 < int(str(result["peak"])) <= MOST, (script, result)
+
+
+def test_what_would_exceed_it_is_refused_before_it_is_made() -> None:
+    for script, result in zip(REFUSED, measured(*REFUSED), strict=True):
+        assert result["sqlstate"] == "54000", (script, result)
+        assert 0 < int(str(result["peak"])) <= LIMIT + 50, (script, result)
+
+
+def test_conditions_of_outer_joins_over_wide_rows_stay_near_the_limit() -> None:
+    for script, result in zip(IN_PARTS, measured(*IN_PARTS), strict=True):
+        assert 0 < int(str(result["peak"])) <= LIMIT + SPARE_OF_CALLS, (script, result)
+
+
+def test_the_campaign_has_many_statements_of_each_kind() -> None:
+    every = [script for group in STATEMENTS.values() for script in group]
+    assert len(set(every)) == len(every) >= 150
