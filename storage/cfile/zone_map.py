@@ -14,6 +14,7 @@ and a block that holds NaN says so.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -35,7 +36,7 @@ _HAS_BOUNDS, _NAN, _EXACT = 1, 2, 4
 _HEAD_BYTES = 9
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ZoneMap:
     """Statistics of a column's blocks.
 
@@ -63,12 +64,12 @@ class ZoneMap:
         """Blocks."""
         return len(self.null_counts)
 
-    @property
+    @cached_property
     def row_counts(self) -> npt.NDArray[np.int64]:
         """Rows of each block, int64[n]."""
         return np.diff(self.first_ordinals)
 
-    @property
+    @cached_property
     def block_stats(self) -> BlockStats:
         """The same for predicates."""
         return BlockStats(

@@ -1,9 +1,15 @@
 """Whether a scan looks at few rows, by what metadata and keys say of them."""
 
+from collections.abc import Sequence
+
 from pykudu_sql.storage.common.predicate.row_filter import RowFilter
 from pykudu_sql.storage.scan.table_scan import RowSetRead, TableScan
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
+from pykudu_sql.storage.tablet.rowset.pruning import Range
+
+# Of a rowset: what zone maps could take away from so few does not matter.
+_FEW_ROWS = 4096
 
 
 def is_small(
@@ -45,5 +51,11 @@ def _rows_left(scan: TableScan, read: RowSetRead, row_filter: RowFilter) -> int:
     assert isinstance(rowset, DiskRowSet)
     if not rowset.may_match(row_filter, scan.bound):
         return 0
-    stretches = rowset.ranges_of(row_filter, rowset.view(scan.bound, read.own))
-    return sum(stop - start for start, stop in stretches)
+    rows = _row_count(rowset.key_spans(row_filter))
+    if rows <= _FEW_ROWS:
+        return rows
+    return _row_count(rowset.ranges_of(row_filter, rowset.view(scan.bound, read.own)))
+
+
+def _row_count(ranges: Sequence[Range]) -> int:
+    return sum(stop - start for start, stop in ranges)

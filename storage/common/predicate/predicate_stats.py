@@ -8,6 +8,7 @@ which there is `has_nan`.
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ class ColumnStats:
     has_nan: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BlockStats:
     """Statistics of one column in each of n blocks; arrays of shape (n,).
 
@@ -67,6 +68,16 @@ class BlockStats:
     null_counts: npt.NDArray[np.integer[Any]]
     row_counts: npt.NDArray[np.integer[Any]]
     has_nan: Mask
+
+    @cached_property
+    def present(self) -> Mask:
+        """Whether the block has a value that is not NULL."""
+        return np.asarray(self.null_counts < self.row_counts)
+
+    @cached_property
+    def unbounded(self) -> Mask:
+        """Whether nothing is known of the block's values."""
+        return ~self.has_bounds
 
 
 def may_match(predicate: Predicate, stats: Callable[[int], ColumnStats | None]) -> bool:
@@ -165,9 +176,8 @@ def may_match_blocks(
 def _blocks_may_match(leaf: Leaf, stats: BlockStats) -> Mask:
     if isinstance(leaf, IsNull):
         return np.asarray(stats.null_counts > 0)
-    present = np.asarray(stats.null_counts < stats.row_counts)
     if isinstance(leaf, IsNotNull):
-        return present
+        return stats.present.copy()
     if isinstance(leaf, Comparison):
         mask = _intervals_may(leaf.op, leaf.value, stats)
     elif isinstance(leaf, InList):
@@ -175,11 +185,13 @@ def _blocks_may_match(leaf: Leaf, stats: BlockStats) -> Mask:
     elif isinstance(leaf, Among):
         mask = _hold_members(leaf.members, stats)
     else:
-        mask = np.zeros(len(present), np.bool_)
+        mask = np.zeros(len(stats.present), np.bool_)
         for block in np.flatnonzero(stats.has_bounds).tolist():
             prefix, low, high = _prefix_bounds(leaf.prefix, stats.mins[block], stats.maxs[block])
             mask[block] = low <= prefix <= high
-    return present & (mask | ~stats.has_bounds)
+    mask = mask | stats.unbounded
+    mask &= stats.present
+    return mask
 
 
 def _numbers(leaf: InList) -> tuple[Sequence[Any], bool]:

@@ -184,10 +184,14 @@ class DiskRowSet:
         """Ordinal ranges that a filter can match, by `ranges` and by keys."""
         if row_filter is None:
             return [(0, self.meta.rows)]
-        ranges = self.ranges(row_filter.predicate, view, stats)
-        if row_filter.key_ranges is None or not ranges:
-            return ranges
-        return intersect(ranges, key_spans(row_filter.key_ranges, self.base.key_index))
+        spans = self.key_spans(row_filter)
+        return intersect(self.ranges(row_filter.predicate, view, stats), spans) if spans else []
+
+    def key_spans(self, row_filter: RowFilter) -> list[Range]:
+        """Ordinal ranges outside which no row's key is in the ranges of a filter."""
+        if row_filter.key_ranges is None:
+            return [(0, self.meta.rows)]
+        return key_spans(row_filter.key_ranges, self.base.key_index)
 
     def ranges(
         self, predicate: Predicate | None, view: DeltaView, stats: ScanStats | None = None

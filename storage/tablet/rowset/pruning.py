@@ -7,7 +7,6 @@ so ranges of keys cut through to the rows that the key index points at.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import reduce
 
 import numpy as np
 
@@ -39,10 +38,13 @@ def matching_ranges(
     """
     match predicate:
         case And(parts):
-            part_ranges = (
-                matching_ranges(part, rows, cfile_of, changed, excludes) for part in parts
-            )
-            return reduce(intersect, part_ranges, [(0, rows)])
+            ranges = [(0, rows)]
+            for part in parts:
+                if not ranges:
+                    break
+                part_ranges = matching_ranges(part, rows, cfile_of, changed, excludes)
+                ranges = intersect(ranges, part_ranges)
+            return ranges
         case Or(parts):
             lists = [matching_ranges(part, rows, cfile_of, changed, excludes) for part in parts]
             return unite(r for ranges in lists for r in ranges)
