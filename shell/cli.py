@@ -75,6 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     `argv`: arguments without the program's name; those of the process if None.
     """
     arguments = sys.argv[1:] if argv is None else list(argv)
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         # A name that the terminal's encoding lacks is spelled out instead of an error.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -100,6 +101,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         print_error("Set PYKUDU_SQL_TRACEBACK=1 to see where, and please report it.")
         return ExitCode.FAILED
     return code
+
+
+def _open_closed_streams() -> None:
+    """Open what a caller closed (`>&-`), lest a file of the database gets a standard number.
+
+    What is printed would be written into it.
+    """
+    descriptor = os.open(os.devnull, os.O_RDWR)
+    while descriptor <= 2:
+        os.set_inheritable(descriptor, True)
+        descriptor = os.open(os.devnull, os.O_RDWR)
+    os.close(descriptor)
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
 def _dispatch(arguments: list[str]) -> int:

@@ -1,12 +1,20 @@
 """Scripts from files: their text, and where their errors are."""
 
+import os
+import select
+import stat
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from io import RawIOBase
 from pathlib import Path
 
 import pykudu_sql
 from pykudu_sql.shell.output.display import escape
 from pykudu_sql.shell.output.terminal import print_error
 from pykudu_sql.shell.settings import UsageError
+
+_POLL_MILLISECONDS = 50  # between two looks whether Ctrl-C was pressed
+_CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +34,41 @@ class ScriptPosition:
         return "" if self.source is None else f"{escape(self.source)}:{self.line}: "
 
 
-def read_script(path: Path) -> str:
-    """The text of a script. Raises UsageError: it cannot be read, or is not UTF-8."""
+def read_script(path: Path, checkpoint: Callable[[], None] = lambda: None) -> str:
+    """The text of a script: of a plain file, a pipe or a terminal.
+
+    `checkpoint`: called while a pipe has nothing to read; raises to stop. Raises UsageError: the
+    file cannot be read, is a device, or is not UTF-8.
+    """
     try:
-        data = path.read_bytes()
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb", buffering=0) as file:
+            if stat.S_ISCHR(os.fstat(descriptor).st_mode) and not _ends(file):
+                raise UsageError(f"cannot read {path}: it is a device")
+            data = b"".join(_chunks(file, checkpoint))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     return decode_script(data, str(path))
+
+
+def _ends(file: RawIOBase) -> bool:
+    """Whether a device has an end: a terminal has, and what is empty."""
+    return file.isatty() or os.path.samestat(os.fstat(file.fileno()), os.stat(os.devnull))
+
+
+def _chunks(file: RawIOBase, checkpoint: Callable[[], None]) -> Iterator[bytes]:
+    """What a file holds; a pipe that no process has opened for writing yet is waited for."""
+    pending = select.poll()
+    pending.register(file, select.POLLIN)
+    while True:
+        while not pending.poll(_POLL_MILLISECONDS):
+            checkpoint()
+        chunk = file.read(_CHUNK_BYTES)
+        if chunk is None:
+            continue
+        if not chunk:
+            return
+        yield chunk
 
 
 def decode_script(data: bytes, source: str) -> str:

@@ -213,7 +213,18 @@ class ShellSession:
         """
         self._cancelled.clear()
         self._run_parts(text, source)
-        self.output.flush()
+        if not self._flush(ScriptPosition(None)) and not self.keep_going:
+            raise StatementFailed
+
+    def _flush(self, place: ScriptPosition) -> bool:
+        """Hand on what was printed; print the error and return False where that fails."""
+        try:
+            self.output.flush()
+        except UsageError as error:
+            self.failures += 1
+            print_statement_error(error, place)
+            return False
+        return True
 
     def _run_parts(self, text: str, source: str | None) -> None:
         for part in split_script(text, pykudu_sql.is_complete):
@@ -235,7 +246,7 @@ class ShellSession:
         except (pykudu_sql.Error, UsageError) as error:
             self.check_cancelled()
             self.failures += 1
-            self.output.flush()
+            self._flush(place)
             if self._depth and isinstance(error, _NO_SQL):
                 code = f" {error.sqlstate}" if isinstance(error, pykudu_sql.Error) else ""
                 print_error(f"{place.prefix()}ERROR{code}: neither SQL nor a command stands here")
@@ -369,7 +380,7 @@ class ShellSession:
                 f"{path}: scripts are nested more than {_MAX_READ_DEPTH} deep; "
                 "see whether one reads itself"
             )
-        text = read_script(path)
+        text = read_script(path, self.checkpoint)
         self._depth += 1
         try:
             self._run_parts(text, str(path))

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pykudu_sql.shell.settings import UsageError, replace_setting
@@ -89,6 +90,14 @@ def split_words(text: str) -> list[str]:
         return shlex.split(text.rstrip(";"))
     except ValueError as error:
         raise UsageError(f"{text}: {error}") from error
+
+
+def parse_path(text: str) -> Path:
+    """A path, `~` for the user's home. Raises UsageError: there is no such user."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise UsageError(f"{text}: there is no such home; ./~ is a file's name") from error
 
 
 def parse_switch(text: str, usage: str) -> bool:

@@ -2,7 +2,6 @@
 
 import subprocess
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.shell.commands.catalog import find_relations
@@ -10,6 +9,7 @@ from pykudu_sql.shell.commands.command import (
     ExternalAccess,
     Quit,
     command,
+    parse_path,
     quote_identifier,
     split_words,
 )
@@ -27,7 +27,7 @@ _BATCH_ROWS = 10_000
 
 @command(".read", "\\i", arguments="FILE", summary="run a script", access=ExternalAccess.FILE)
 def read(session: "ShellSession", arguments: Sequence[str]) -> None:
-    session.run_file(Path(arguments[0]).expanduser())
+    session.run_file(parse_path(arguments[0]))
 
 
 @command(
@@ -65,7 +65,7 @@ def _redirect(session: "ShellSession", target: str) -> None:
     words = split_words(target)
     if len(words) != 1:
         raise UsageError(f"usage: {output.usage}")
-    session.redirect(Path(words[0]).expanduser())
+    session.redirect(parse_path(words[0]))
 
 
 @command(

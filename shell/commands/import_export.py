@@ -1,10 +1,14 @@
 """Commands that import files into tables, and export tables or queries to files."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.commands.command import ExternalAccess, command, quote_identifier
+from pykudu_sql.shell.commands.command import (
+    ExternalAccess,
+    command,
+    parse_path,
+    quote_identifier,
+)
 from pykudu_sql.shell.output.terminal import print_error
 from pykudu_sql.shell.settings import UsageError
 
@@ -40,7 +44,7 @@ def import_command(session: "ShellSession", arguments: Sequence[str]) -> None:
             words.append(word)
     if len(words) != 2 or key == "" or (key is not None and not creates):
         raise UsageError(_IMPORT + ("; --key belongs to --create" if key and not creates else ""))
-    file, table = str(Path(words[0]).expanduser()), _table(words[1])
+    file, table = str(parse_path(words[0])), _table(words[1])
     options = "" if null is None else f" (NULL {_text(null)})"
     copy = f"COPY {table} FROM {_text(file)}{options}"
     if not creates:
@@ -81,7 +85,7 @@ def _create_statement(file: str, table: str, key: str | None, null: str) -> str:
 def export(session: "ShellSession", arguments: Sequence[str]) -> None:
     source, file = arguments
     rows = f"({source.rstrip().rstrip(';')}\n)" if " " in source.strip() else _table(source)
-    session.run_statement(f"COPY {rows} TO {_text(str(Path(file).expanduser()))}")
+    session.run_statement(f"COPY {rows} TO {_text(str(parse_path(file)))}")
 
 
 def _table(name: str) -> str:

@@ -29,9 +29,11 @@ _USAGE_COLUMNS = 28  # of the list of commands; a longer usage has a line of its
 def run(session: "ShellSession", text: str) -> None:
     """Run one command line.
 
-    Raises UsageError: no such command, or wrong arguments; the message says what is right; Quit: it
-    is the command to leave.
+    Raises UsageError: no such command, wrong arguments, or a NUL character; the message says what
+    is right; Quit: it is the command to leave.
     """
+    if "\0" in text:
+        raise UsageError("a command holds a NUL character; leave it out")
     name, _, rest = text.strip().partition(" ")
     command = next((c for c in COMMANDS if name.rstrip(";") in c.names), None)
     if command is None:

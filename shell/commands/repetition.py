@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.commands.command import ExternalAccess, command
+from pykudu_sql.shell.commands.command import ExternalAccess, command, parse_path
 from pykudu_sql.shell.settings import UsageError, replace_setting
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def edit(session: "ShellSession", arguments: Sequence[str]) -> None:
     if not session.is_interactive:
         raise UsageError(".edit needs a terminal: there is no prompt to come back to")
     if arguments:
-        path = Path(arguments[0]).expanduser()
+        path = parse_path(arguments[0])
         _run_editor(path)
         session.prefill = _text_of(path)
         return

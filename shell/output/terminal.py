@@ -5,6 +5,7 @@ first. Into a pipe or a file text goes as it is. Colours are for terminals alone
 `NO_COLOR` is set.
 """
 
+import errno
 import os
 import re
 import sys
@@ -43,6 +44,10 @@ def size_of(stream: IO[str]) -> os.terminal_size:
     return os.terminal_size((size.columns or 80, size.lines or 24))
 
 
+class ProgramEnded(UsageError):
+    """The command that results were written to reads no more."""
+
+
 class Output:
     """A stream of text that can be redirected to a file and back.
 
@@ -54,6 +59,7 @@ class Output:
     def __init__(self, stream: TextIO) -> None:
         self._standard = stream
         self._stream: IO[str] = stream
+        self._target = ""
         self._program: subprocess.Popen[str] | None = None
         self._paged: PagedText | None = None
         self.seconds_paged = 0.0
@@ -70,13 +76,8 @@ class Output:
             rendered = escape(text, keep="\n\t")
             self._show(rendered, rendered)
             return
-        try:
+        with self._restored_on_failure():
             self._stream.write(text)
-        except BrokenPipeError:
-            if self._program is None:
-                raise
-            self.restore()
-            raise UsageError("the command that read the results has ended") from None
 
     def _show(self, text: str, plain: str) -> None:
         """Write text that is safe on a terminal. `plain`: the same without colours."""
@@ -149,13 +150,35 @@ class Output:
             self.write(text_of(line) + "\n")
 
     def flush(self) -> None:
-        """Hand everything written to the operating system."""
+        """Hand everything written to the operating system.
+
+        Raises UsageError: the file takes no more; results go to the standard stream again.
+        """
         try:
-            self._stream.flush()
-        except BrokenPipeError:
-            if self._program is None:
+            with self._restored_on_failure():
+                self._stream.flush()
+        except ProgramEnded:
+            pass  # a command such as `head` has read what it wanted
+
+    @contextmanager
+    def _restored_on_failure(self) -> Iterator[None]:
+        """A block that writes. Results go to the standard stream again once it fails.
+
+        Raises UsageError: a file takes no more, or a command ended (ProgramEnded) or failed;
+        OSError: the standard stream takes no more.
+        """
+        try:
+            yield
+        except OSError as error:
+            if self._stream is self._standard:
                 raise
-            self.restore()  # a command such as `head` has read what it wanted
+            target, has_ended = self._target, isinstance(error, BrokenPipeError)
+            if has_ended and self._program is not None:
+                self.restore()
+                raise ProgramEnded("the command that read the results has ended") from None
+            with suppress(UsageError):
+                self.restore()
+            raise UsageError(f"cannot write {target}: {error.strerror}") from error
 
     def width(self) -> int | None:
         """Columns of the terminal; None for a pipe or a file."""
@@ -178,16 +201,18 @@ class Output:
         Raises UsageError: the file cannot be written, or exists and is not to be replaced.
         """
         try:
-            stream = path.open("w" if replace else "x", encoding="utf-8", newline="")
+            descriptor = _open_at_once(path, 0 if replace else os.O_EXCL)
         except FileExistsError:
             raise UsageError(
                 f"cannot write {path}: it exists, and a read-only session replaces no file; "
                 "give another name"
             ) from None
         except OSError as error:
-            raise UsageError(f"cannot write {path}: {error.strerror}") from error
+            reason = "nothing reads this pipe" if error.errno == errno.ENXIO else error.strerror
+            raise UsageError(f"cannot write {path}: {reason}") from error
         self.restore()
-        self._stream = stream
+        self._stream = os.fdopen(descriptor, "w", encoding="utf-8", newline="")
+        self._target = str(path)
 
     def pipe(self, command: str) -> None:
         """Write to a command of the system until `restore`.
@@ -204,21 +229,37 @@ class Output:
             command, shell=True, stdin=subprocess.PIPE, encoding="utf-8", errors="surrogatepass"
         )
         assert self._program.stdin is not None
-        self._stream = self._program.stdin
+        self._stream, self._target = self._program.stdin, "to the command"
 
     def restore(self) -> None:
         """Write to the standard stream again, once a command that was written to has ended.
 
-        Raises UsageError: that command ended with another code than 0.
+        Raises UsageError: that command ended with another code than 0, or the file that was written
+        to takes no more.
         """
         if self._stream is self._standard:
             return
         stream, program = self._stream, self._program
         self._stream, self._program = self._standard, None
-        with suppress(BrokenPipeError):
+        try:
             stream.close()
+        except BrokenPipeError:
+            pass
+        except OSError as error:
+            raise UsageError(f"cannot write {self._target}: {error.strerror}") from error
         if program is not None and (code := program.wait()):
             raise UsageError(f"the command that read the results ended with code {code}")
+
+
+def _open_at_once(path: Path, flags: int) -> int:
+    """Open a file to write, without waiting for whoever may read it: nothing would end that wait.
+
+    `flags`: more of `os.open`.
+    """
+    flags |= os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NONBLOCK
+    descriptor = os.open(path, flags, 0o666)
+    os.set_blocking(descriptor, True)
+    return descriptor
 
 
 def print_error(text: str) -> None:

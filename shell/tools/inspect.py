@@ -37,6 +37,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         if options.html is not None:
             _write_page(options.db, Path(options.html), options.part)
+            output.write(f"Wrote {options.html}\n")
             return ExitCode.OK
         for line in inspect(options.db, options.part):
             output.write(line + "\n")
@@ -63,7 +64,6 @@ def _write_page(path: str, target: Path, part: Sequence[str]) -> None:
         target.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise UsageError(f"cannot write {target}: {error.strerror}") from error
-    print(f"Wrote {target}")
 
 
 def build_parser() -> argparse.ArgumentParser:
