@@ -67,6 +67,10 @@ class FileKind:
         """Whether values are written as text, without types."""
         return self.format in TEXTS
 
+    def is_empty(self, size: int) -> bool:
+        """Whether a file of so many bytes is a text without a line, header included: no rows."""
+        return self.is_text and not size
+
 
 def named_format(name: str, packed: Sequence[str]) -> str:
     """The format that a file's name implies by its suffix, or that suffix if it implies none.

@@ -71,10 +71,13 @@ def copy_files(state: SessionState, plan: CopyFrom, access: FileAccess) -> Outco
     """The same with files of which somebody else says which may be read."""
     state.row_errors = ()
     permitted = access.to_read(plan.source)
-    files = [(file, kind_of(file.name, plan.options)) for file in permitted]
+    kinds = [(file, kind_of(file.name, plan.options)) for file in permitted]
+    files = [(file, kind) for file, kind in kinds if not kind.is_empty(file.size)]
     mode = mode_of(state)
 
     def action(transaction: Transaction) -> RowResults:
+        if not files:
+            return RowResults(0, 0, 0, ())
         with closing(_FileRows(state, plan, files, mode)) as source:
             return source.insert(transaction)
 

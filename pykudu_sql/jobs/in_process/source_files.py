@@ -52,7 +52,7 @@ class SourceFile:
     @property
     def is_empty(self) -> bool:
         """Whether it is a text without a line, header included, which has no rows."""
-        return self.kind.is_text and not self.file.size
+        return self.kind.is_empty(self.file.size)
 
     def unnamed_columns(self, table: TableInfo) -> Sequence[ColumnSchema] | None:
         """The columns of a table that a CSV file without a header has: as many as its first row.

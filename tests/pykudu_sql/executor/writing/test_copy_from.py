@@ -249,10 +249,22 @@ def test_a_bad_row_of_columns_is_told_with_its_number(
     assert [(row[0], row[3]) for row in rows(connection)] == [(1, 1), (3, None)]
 
 
+@pytest.mark.parametrize("name", ["x.csv", "x.json"])
+def test_an_empty_file_has_no_rows_alone_and_among_others(
+    connection: Connection, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text("")
+    assert connection.execute(f"COPY t FROM '{name}'").rowcount == 0
+    (tmp_path / "y.csv").write_text("k\n1\n")
+    (tmp_path / "z.csv").write_text("")
+    assert connection.execute("COPY t FROM '*.csv'").rowcount == 1
+    assert [row[0] for row in rows(connection)] == [1]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("x.csv", "", "is empty"),
+        ("x.csv", "\n\n", "is empty"),
         ("x.csv", "k,zz\n1,2\n", "a column 'zz'"),
         ("x.csv", "k,K\n1,2\n", "twice"),
         ("x.csv", "word\na\n", "'k'"),
