@@ -34,10 +34,10 @@ class ScriptPosition:
         return "" if self.source is None else f"{escape(self.source)}:{self.line}: "
 
 
-def read_script(path: Path, checkpoint: Callable[[], None] = lambda: None) -> str:
+def read_script(path: Path, check_cancelled: Callable[[], None] = lambda: None) -> str:
     """The text of a script: of a plain file, a pipe or a terminal.
 
-    `checkpoint`: called while a pipe has nothing to read; raises to stop. Raises UsageError: the
+    `check_cancelled`: called while a pipe has nothing to read; raises to stop. Raises UsageError: the
     file cannot be read, is a device, or is not UTF-8.
     """
     try:
@@ -45,7 +45,7 @@ def read_script(path: Path, checkpoint: Callable[[], None] = lambda: None) -> st
         with os.fdopen(descriptor, "rb", buffering=0) as file:
             if stat.S_ISCHR(os.fstat(descriptor).st_mode) and not _ends(file):
                 raise UsageError(f"cannot read {path}: it is a device")
-            data = b"".join(_chunks(file, checkpoint))
+            data = b"".join(_chunks(file, check_cancelled))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     return decode_script(data, str(path))
@@ -56,13 +56,13 @@ def _ends(file: RawIOBase) -> bool:
     return file.isatty() or os.path.samestat(os.fstat(file.fileno()), os.stat(os.devnull))
 
 
-def _chunks(file: RawIOBase, checkpoint: Callable[[], None]) -> Iterator[bytes]:
+def _chunks(file: RawIOBase, check_cancelled: Callable[[], None]) -> Iterator[bytes]:
     """What a file holds; a pipe that no process has opened for writing yet is waited for."""
     pending = select.poll()
     pending.register(file, select.POLLIN)
     while True:
         while not pending.poll(_POLL_MILLISECONDS):
-            checkpoint()
+            check_cancelled()
         chunk = file.read(_CHUNK_BYTES)
         if chunk is None:
             continue

@@ -380,7 +380,7 @@ class ShellSession:
                 f"{path}: scripts are nested more than {_MAX_READ_DEPTH} deep; "
                 "see whether one reads itself"
             )
-        text = read_script(path, self.checkpoint)
+        text = read_script(path, self.check_cancelled)
         self._depth += 1
         try:
             self._run_parts(text, str(path))
