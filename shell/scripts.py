@@ -37,8 +37,9 @@ class ScriptPosition:
 def read_script(path: Path, check_cancelled: Callable[[], None] = lambda: None) -> str:
     """The text of a script: of a plain file, a pipe or a terminal.
 
-    `check_cancelled`: called while a pipe has nothing to read; raises to stop. Raises UsageError: the
-    file cannot be read, is a device, or is not UTF-8.
+    `check_cancelled`: called while a pipe has nothing to read; raises to stop.
+
+    Raises UsageError: the file cannot be read, is a device, or is not UTF-8.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
