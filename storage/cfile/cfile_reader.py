@@ -58,7 +58,7 @@ _TOUCHES_BY_PAGES = 6
 _TOUCHES_OF_ALL = 1
 
 
-# After so many cells past the cache it is told that the block is in use, so that it stays.
+# After so many cells read past the block cache, the block counts as used, and so it stays there.
 _SHORT_WAYS = 16
 
 

@@ -1,7 +1,7 @@
 """Where the row of one key lies, and why a look-up of it reads what it reads.
 
-The steps of a look-up, told instead of taken: which tablet, what each of its rowsets says of the
-key, and for the rows found the blocks of their columns and the deltas beside them.
+A look-up by key, described step by step and not done: the tablet, the answer of each rowset's
+filters and key index, and for the rows that exist the blocks of their columns and their deltas.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What was asked of an open store, by statement: counters as `pg_stat_statements` has them.
+"""The statements that an open store has run: counters by text, as `pg_stat_statements` has them.
 
 Each session counts its own statements in counters that only it changes (`StatementCounts`), which
 costs a tenth of a microsecond a statement and no lock. They are added to the log when the session
