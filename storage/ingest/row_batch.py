@@ -17,6 +17,7 @@ import pyarrow as pa
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import cells_to_array, plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types.types import Cell
@@ -201,4 +202,4 @@ def key_text(table: TableInfo, columns: Mapping[int, pa.Array], row: int) -> str
 def take(columns: Mapping[int, pa.Array], rows: Positions) -> dict[int, pa.Array]:
     """Some rows of columns, by index."""
     indices = pa.array(rows)
-    return {i: values.take(indices) for i, values in columns.items()}
+    return {i: pc.pick(values, indices) for i, values in columns.items()}

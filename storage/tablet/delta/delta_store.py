@@ -148,11 +148,7 @@ def uniform_deltas(
         columns: new cells by column id, n each, in the order of `ordinals`.
         timestamp: hybrid time.
     """
-    cells = {i: plain(values) for i, values in columns.items()}
-    if not np.all(ordinals[1:] >= ordinals[:-1]):
-        order = np.argsort(ordinals, kind="stable")
-        ordinals, indices = ordinals[order], pa.array(order)
-        cells = {i: values.take(indices) for i, values in cells.items()}
+    ordinals, cells = by_ordinal(ordinals, columns)
     everything = np.arange(len(ordinals), dtype=np.int64)
     return Deltas(
         ordinals,
@@ -160,6 +156,18 @@ def uniform_deltas(
         np.full(len(ordinals), int(kind), np.uint8),
         {i: DeltaCells(everything, values) for i, values in cells.items()},
     )
+
+
+def by_ordinal(
+    ordinals: Ordinals, columns: Mapping[int, pa.Array]
+) -> tuple[Ordinals, dict[int, pa.Array]]:
+    """Ordinals in ascending order, and the cells of the same rows, without dictionaries."""
+    cells = {i: plain(values) for i, values in columns.items()}
+    if (ordinals[1:] >= ordinals[:-1]).all():
+        return ordinals, cells
+    order = np.argsort(ordinals, kind="stable")
+    indices = pa.array(order)
+    return ordinals[order], {i: pc.pick(values, indices) for i, values in cells.items()}
 
 
 def stats(deltas: Deltas) -> DeltaStats:

@@ -20,7 +20,7 @@ from pykudu_sql.storage.tablet.commit_record import (
     RowMutation,
 )
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
-from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals, by_ordinal
 from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas
@@ -46,6 +46,8 @@ class OwnMutations:
         self, rowset: RowSet, kind: DeltaKind, ordinals: Ordinals, cells: Mapping[int, pa.Array]
     ) -> None:
         """Change many rows alike; see `DeltaMemStore.add_batch`."""
+        # Sorted here, and not again by each of those who keep them in order.
+        ordinals, cells = by_ordinal(ordinals, cells)
         self._of(rowset).memory.add_batch(kind, ordinals, cells, UNCOMMITTED)
         self._mutations.append(BatchMutation(rowset.id, 0, kind, ordinals, cells))
 

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.hybrid_time import (
     UNCOMMITTED,
     SnapshotBound,
@@ -189,7 +190,7 @@ class PendingWrites:
             selection = np.flatnonzero(mask & (located.where == index))
             everything = len(selection) == len(mask)
             indices = pa.array(selection)
-            cells = {i: v if everything else v.take(indices) for i, v in columns.items()}
+            cells = {i: v if everything else pc.pick(v, indices) for i, v in columns.items()}
             self._change(located.rowsets[index], kind, located.ordinals[selection], cells)
         return int(np.count_nonzero(mask))
 
@@ -211,7 +212,7 @@ class PendingWrites:
             keys = batch.keys
             if len(fresh) < len(mask):
                 indices = pa.array(fresh)
-                columns = {i: values.take(indices) for i, values in columns.items()}
+                columns = {i: pc.pick(values, indices) for i, values in columns.items()}
                 keys = keys.take(fresh)
             encoded = keys.to_pylist()
             self._inserts.insert(encoded, columns, UNCOMMITTED)
