@@ -86,7 +86,7 @@ class ZoneMap:
 
     def column_stats(self) -> ColumnStats:
         """All blocks taken together."""
-        present = self.null_counts < self.row_counts
+        present = self.block_stats.present
         low, high = self._extremes(present)
         return ColumnStats(
             min=low,
@@ -99,7 +99,7 @@ class ZoneMap:
     @property
     def is_exact(self) -> bool:
         """Whether the minimum and maximum of `column_stats` are values of the column."""
-        present = self.null_counts < self.row_counts
+        present = self.block_stats.present
         return bool(self.exact[present].all()) and not bool(self.has_nan.any())
 
     def _extremes(self, present: Mask) -> tuple[Cell, Cell]:

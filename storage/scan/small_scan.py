@@ -6,7 +6,7 @@ from pykudu_sql.storage.common.predicate.row_filter import RowFilter
 from pykudu_sql.storage.scan.table_scan import RowSetRead, TableScan
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
-from pykudu_sql.storage.tablet.rowset.pruning import Range
+from pykudu_sql.storage.tablet.rowset.pruning import Range, intersect
 
 # Of a rowset: what zone maps could take away from so few does not matter.
 _FEW_ROWS = 4096
@@ -51,10 +51,12 @@ def _rows_left(scan: TableScan, read: RowSetRead, row_filter: RowFilter) -> int:
     assert isinstance(rowset, DiskRowSet)
     if not rowset.may_match(row_filter, scan.bound):
         return 0
-    rows = _row_count(rowset.key_spans(row_filter))
+    spans = rowset.key_spans(row_filter)
+    rows = _row_count(spans)
     if rows <= _FEW_ROWS:
         return rows
-    return _row_count(rowset.ranges_of(row_filter, rowset.view(scan.bound, read.own)))
+    stretches = rowset.ranges(row_filter.predicate, rowset.view(scan.bound, read.own))
+    return _row_count(intersect(stretches, spans))
 
 
 def _row_count(ranges: Sequence[Range]) -> int:

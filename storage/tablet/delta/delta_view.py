@@ -129,14 +129,10 @@ class FilePart:
 
 
 class DeltaView:
-    """The combined effect of a sequence of visible deltas; later parts override earlier ones.
-
-    `token`: stands for the view in keys of caches, which would otherwise keep its files open.
-    """
+    """The combined effect of a sequence of visible deltas; later parts override earlier ones."""
 
     def __init__(self, parts: Sequence[DeltaPart]) -> None:
         """View over parts in the order of their application."""
-        self.token = object()
         self._parts = parts
         self._layers: dict[int, tuple[CellPatch, ...]] = {}
         self._patches: dict[int, CellPatch | None] = {}
