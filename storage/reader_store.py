@@ -17,7 +17,7 @@ from pykudu_sql.storage.recovery.database_reader import DatabaseReader
 from pykudu_sql.storage.recovery.tablet_opener import TabletOpener
 from pykudu_sql.storage.store_options import StoreOptions
 from pykudu_sql.storage.store_services import StoreResources, StoreServices, store_services
-from pykudu_sql.storage.tablet.rowset.file_reaper import FileReaper
+from pykudu_sql.storage.tablet.files.file_reaper import FileReaper
 
 
 class ReaderStore(OpenStore):

@@ -25,7 +25,7 @@ from pykudu_sql.storage.recovery.orphans import remove_orphans
 from pykudu_sql.storage.recovery.tablet_opener import TabletOpener, open_tablets
 from pykudu_sql.storage.store_options import StoreOptions
 from pykudu_sql.storage.store_services import StoreResources, StoreServices, store_services
-from pykudu_sql.storage.tablet.rowset.file_reaper import FileReaper
+from pykudu_sql.storage.tablet.files.file_reaper import FileReaper
 
 if TYPE_CHECKING:
     from pykudu_sql.storage.tablet.tablet import Tablet

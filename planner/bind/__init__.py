@@ -1,4 +1,5 @@
-"""The binder: names to columns, constants to values.
+"""The binder: names to columns.
 
-The bindings stand beside the tree in a bound query. Uses `printing`, `functions` and `parse`.
+The bindings stand beside the tree in a bound query. Uses `constant_folding`,
+`functions` and `parse`.
 """

@@ -31,7 +31,6 @@ from pykudu_sql.planner.bind.lineage import (
     sealed,
     united,
 )
-from pykudu_sql.planner.bind.moment import reads_current_time
 from pykudu_sql.planner.bind.relations import (
     Aliases,
     Branch,
@@ -45,6 +44,7 @@ from pykudu_sql.planner.bind.relations import (
 from pykudu_sql.planner.bind.row_values import compares_rows, written_out
 from pykudu_sql.planner.bind.star_modifiers import listed, modified, modifiers_of
 from pykudu_sql.planner.cancellation import check_cancelled
+from pykudu_sql.planner.constant_folding.moment import reads_current_time
 from pykudu_sql.planner.functions.call_clauses import check_call_clause
 from pykudu_sql.planner.functions.functions import check_function
 from pykudu_sql.planner.functions.listed_values import write_as_listed

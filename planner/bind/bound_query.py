@@ -21,7 +21,7 @@ from pykudu_sql.planner.bind.relations import (
     TableReference,
     stored_type,
 )
-from pykudu_sql.planner.plan.value import Parameter, ParameterKey
+from pykudu_sql.planner.operands.value import Parameter, ParameterKey
 from pykudu_sql.storage.common.types.types import DataType, Kind
 
 _BINDING = "pykudu_binding"

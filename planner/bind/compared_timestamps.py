@@ -12,9 +12,9 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.bound_query import binding_of
 from pykudu_sql.planner.functions.parameter_literals import parameter_key
 from pykudu_sql.planner.functions.utc_offsets import in_utc, is_timestamp, literal_to_utc
+from pykudu_sql.planner.operands.value import ParameterKey
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.long_list import map_long_list
-from pykudu_sql.planner.plan.value import ParameterKey
 from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.storage.common.types.types import Kind
 

@@ -13,7 +13,6 @@ from pykudu_sql.planner.bind.history_source import (
     is_window,
     versions_source,
 )
-from pykudu_sql.planner.bind.moment import may_move, version_bound
 from pykudu_sql.planner.bind.named_table import find_frame
 from pykudu_sql.planner.bind.names import check_ambiguous, undefined_column, with_position
 from pykudu_sql.planner.bind.qualifiers import EngineAliases, add_relation
@@ -36,6 +35,7 @@ from pykudu_sql.planner.bind.view_source import (
     expand_view,
     view_tree,
 )
+from pykudu_sql.planner.constant_folding.moment import may_move, version_bound
 from pykudu_sql.planner.functions.functions import TABLE_FUNCTIONS, function_names
 from pykudu_sql.planner.functions.output_names import name_outputs
 from pykudu_sql.planner.functions.query_forms import (

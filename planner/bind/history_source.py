@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.moment import PointInTime, constant_point_in_time
+from pykudu_sql.planner.constant_folding.moment import PointInTime, constant_point_in_time
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import HistoryWindow

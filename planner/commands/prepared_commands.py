@@ -11,11 +11,12 @@ from typing import Any
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.constant import Constant, Hole, constant
-from pykudu_sql.planner.bind.moment import constant_value, fold_current
+from pykudu_sql.planner.constant_folding.constant import Constant, Hole, constant
+from pykudu_sql.planner.constant_folding.moment import constant_value, fold_current
 from pykudu_sql.planner.ddl.ddl_constants import expression_tree
 from pykudu_sql.planner.ddl_grammar.syntax import Expression
 from pykudu_sql.planner.ddl_grammar.type_parser import type_name
+from pykudu_sql.planner.operands.value import ParameterKey
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, unquote
@@ -30,7 +31,6 @@ from pykudu_sql.planner.plan.prepared_plans import (
     Prepare,
     PreparedText,
 )
-from pykudu_sql.planner.plan.value import ParameterKey
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.storage.errors import (
     InterfaceError,

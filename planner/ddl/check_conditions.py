@@ -10,15 +10,15 @@ from itertools import chain, count
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.constant import Constant, Hole, constant
 from pykudu_sql.planner.bind.correlation_name import CorrelationName
-from pykudu_sql.planner.bind.moment import reads_current_time
+from pykudu_sql.planner.constant_folding.constant import Constant, Hole, constant
+from pykudu_sql.planner.constant_folding.moment import reads_current_time
 from pykudu_sql.planner.ddl.ddl_constants import expression_tree
 from pykudu_sql.planner.ddl_grammar.syntax import CheckClause
 from pykudu_sql.planner.functions.listed_values import write_as_listed
+from pykudu_sql.planner.operands.comparison import InexactKeyError, compare, exact_cell, mirrored
 from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.source_spans import node_span
-from pykudu_sql.planner.plan.comparison import InexactKeyError, compare, exact_cell, mirrored
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.pushdown.condition import COMPARISONS, flattened
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint

@@ -5,15 +5,15 @@ from typing import Any
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.constant import Constant, Hole, constant
-from pykudu_sql.planner.bind.moment import fold_current, reads_current_time
+from pykudu_sql.planner.constant_folding.constant import Constant, Hole, constant
+from pykudu_sql.planner.constant_folding.moment import fold_current, reads_current_time
 from pykudu_sql.planner.ddl_grammar.syntax import Expression
 from pykudu_sql.planner.functions.parameter_literals import literal, parameter_key
+from pykudu_sql.planner.operands.bound_parameters import BoundParameters
+from pykudu_sql.planner.operands.value import ParameterKey
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, tokenize, unquote
-from pykudu_sql.planner.plan.bound_parameters import BoundParameters
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.value import ParameterKey
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.schema import ColumnSchema

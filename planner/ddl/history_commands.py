@@ -1,6 +1,6 @@
 """Statements about history: snapshots with names, dropped tables, and how long history is kept."""
 
-from pykudu_sql.planner.bind.snapshot_names import snapshot_bound
+from pykudu_sql.planner.constant_folding.snapshot_names import snapshot_bound
 from pykudu_sql.planner.ddl_grammar.syntax import Expression
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
@@ -30,7 +30,7 @@ def next_bound(tokens: TokenStream, context: PlanContext) -> SnapshotBound:
     InvalidSchemaError: the expression is no moment, or no constant; SnapshotInFutureError: it has
     not come yet.
     """
-    from pykudu_sql.planner.bind.moment import as_of_bound
+    from pykudu_sql.planner.constant_folding.moment import as_of_bound
     from pykudu_sql.planner.ddl.ddl_constants import value_of
 
     if tokens.accept("SNAPSHOT"):

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import note_receiver
-from pykudu_sql.planner.bind.constant import Constant, Hole, constant
 from pykudu_sql.planner.bind.correlation_name import CorrelationName
-from pykudu_sql.planner.bind.moment import fold_current
 from pykudu_sql.planner.bind.names import undefined_column
 from pykudu_sql.planner.bind.target import cell_literal
+from pykudu_sql.planner.constant_folding.constant import Constant, Hole, constant
+from pykudu_sql.planner.constant_folding.moment import fold_current
 from pykudu_sql.planner.dml.assigned_literals import type_assigned_constant
 from pykudu_sql.planner.functions.functions import gathers_rows
+from pykudu_sql.planner.operands.value import Parameter, Value
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.star_syntax import check_inner_star
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.value import Parameter, Value
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
-from pykudu_sql.planner.bind.constant import Constant, Hole, constants
 from pykudu_sql.planner.bind.correlation_name import CorrelationName, name_of_table
-from pykudu_sql.planner.bind.moment import fold_current
 from pykudu_sql.planner.bind.target import cell_literal, target_table
+from pykudu_sql.planner.constant_folding.constant import Constant, Hole, constants
+from pykudu_sql.planner.constant_folding.moment import fold_current
 from pykudu_sql.planner.dml.assigned_literals import (
     type_assigned_constant,
     type_assigned_literals,
@@ -29,6 +29,7 @@ from pykudu_sql.planner.dml.insert_columns import listed_column, missing_column
 from pykudu_sql.planner.dml.insert_set import values_of_set
 from pykudu_sql.planner.dml.insert_tail import find_tail, read_tail
 from pykudu_sql.planner.dml.values import Marker, Named, Raw, ValueRows, column_values, read_values
+from pykudu_sql.planner.operands.value import Parameter
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.lexer import Token
 from pykudu_sql.planner.parse.source_text import SourceText
@@ -36,7 +37,6 @@ from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.change_plans import ConflictInsert, InsertReturning
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import InsertQuery, InsertValues, Query
-from pykudu_sql.planner.plan.value import Parameter
 from pykudu_sql.planner.query.query import finish, parse_rows, plan_rows
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind

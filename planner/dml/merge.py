@@ -15,9 +15,9 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.correlation_name import CorrelationName, name_of_source, name_of_target
-from pykudu_sql.planner.bind.moment import reads_current_time
 from pykudu_sql.planner.bind.relations import NAMED_DATABASE
 from pykudu_sql.planner.bind.target import mentioned_table
+from pykudu_sql.planner.constant_folding.moment import reads_current_time
 from pykudu_sql.planner.dml.assignments import Assignment, assigned_value, read_assignments
 from pykudu_sql.planner.dml.change_query import BranchDraft, draft, select_drafted
 from pykudu_sql.planner.dml.insert_columns import check_required, insert_columns

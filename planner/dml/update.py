@@ -18,9 +18,9 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.correlation_name import CorrelationName, name_of_target
-from pykudu_sql.planner.bind.moment import reads_current_time
 from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.bind.target import mention, mentioned_table, target_table
+from pykudu_sql.planner.constant_folding.moment import reads_current_time
 from pykudu_sql.planner.dml.assigned_literals import type_assigned_literals
 from pykudu_sql.planner.dml.assignments import Assignment, read_assignments
 from pykudu_sql.planner.dml.change_query import (
@@ -30,6 +30,7 @@ from pykudu_sql.planner.dml.change_query import (
     select_drafted,
 )
 from pykudu_sql.planner.dml.returning import read_returning
+from pykudu_sql.planner.operands.value import ParameterKey, Value
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.headings import name_entry
 from pykudu_sql.planner.parse.source_spans import node_span
@@ -38,7 +39,6 @@ from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.change_plans import ChangeQuery
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import DeleteQuery, KeyDelete, KeyUpdate, NoOperation, UpdateQuery
-from pykudu_sql.planner.plan.value import ParameterKey, Value
 from pykudu_sql.planner.pushdown.key_access import GeneralPlan, key_values, parameters_of
 from pykudu_sql.planner.query.query import finish
 from pykudu_sql.planner.tree_nodes import nodes_of

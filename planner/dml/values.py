@@ -13,9 +13,9 @@ from decimal import Decimal
 from enum import Enum
 from math import inf
 
+from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Value
 from pykudu_sql.planner.parse.lexer import MAX_NUMBER_CHARACTERS
 from pykudu_sql.planner.parse.source_text import SourceText
-from pykudu_sql.planner.plan.value import Parameter, ParameterKey, Value
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Kind

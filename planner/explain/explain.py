@@ -15,6 +15,14 @@ from pykudu_sql.planner.explain.predicate_text import (
     predicate_text,
     value_text,
 )
+from pykudu_sql.planner.operands.template import (
+    AllOf,
+    AnyOf,
+    ParameterComparison,
+    ParameterInList,
+    bind_predicate,
+)
+from pykudu_sql.planner.operands.value import Parameter, ParameterValues, Value
 from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.plan.plan import (
     ChangeQuery,
@@ -39,14 +47,6 @@ from pykudu_sql.planner.plan.plan import (
     UpdateQuery,
 )
 from pykudu_sql.planner.plan.query_plans import HistoryWindow
-from pykudu_sql.planner.plan.template import (
-    AllOf,
-    AnyOf,
-    ParameterComparison,
-    ParameterInList,
-    bind_predicate,
-)
-from pykudu_sql.planner.plan.value import Parameter, ParameterValues, Value
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import is_system
 from pykudu_sql.storage.common.partition.partition_pruner import prune

@@ -16,9 +16,9 @@ from typing import Any
 
 from pykudu_sql.planner.explain.explain import ExplainFacts, ScanFacts, explain
 from pykudu_sql.planner.explain.predicate_text import predicate_text
+from pykudu_sql.planner.operands.template import bind_predicate
 from pykudu_sql.planner.plan.frame_table import is_stored
 from pykudu_sql.planner.plan.plan import Explain, Plan, Query, Scan, scans_of
-from pykudu_sql.planner.plan.template import bind_predicate
 from pykudu_sql.storage.common.partition.partition_pruner import prune
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
 from pykudu_sql.storage.common.types.hybrid_time import last_before

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 
-from pykudu_sql.planner.plan.template import (
+from pykudu_sql.planner.operands.template import (
     AllOf,
     AnyOf,
     ParameterComparison,
     ParameterInList,
     PredicateTemplate,
 )
-from pykudu_sql.planner.plan.value import Parameter, ParameterKey
+from pykudu_sql.planner.operands.value import Parameter, ParameterKey
 from pykudu_sql.storage.common.partition.range_bound import literal
 from pykudu_sql.storage.common.predicate.column_predicate import (
     Among,

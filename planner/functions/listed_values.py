@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from pykudu_sql.planner.functions.parameter_literals import parameter_key
-from pykudu_sql.planner.plan.bound_parameters import BoundParameters
+from pykudu_sql.planner.operands.bound_parameters import BoundParameters
 from pykudu_sql.planner.tree_nodes import nodes_of
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)

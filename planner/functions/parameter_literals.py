@@ -11,11 +11,11 @@ from typing import Any
 
 from sqlglot import exp
 
+from pykudu_sql.planner.operands.parameter_types import sql_value
+from pykudu_sql.planner.operands.value import ParameterKey
 from pykudu_sql.planner.parse.dialect import POSITIONAL
 from pykudu_sql.planner.parse.long_list import LEAST_VALUES, LongList, list_query
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.parameter_types import sql_value
-from pykudu_sql.planner.plan.value import ParameterKey
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.errors import InterfaceError
 

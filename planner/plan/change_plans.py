@@ -9,8 +9,8 @@ are made from the rows as written, by a query of their own over the relation `WR
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pykudu_sql.planner.operands.value import ParameterKey
 from pykudu_sql.planner.plan.query_plans import Query
-from pykudu_sql.planner.plan.value import ParameterKey
 from pykudu_sql.planner.plan.write_plans import InsertQuery, InsertValues
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind

@@ -6,7 +6,7 @@ The shortest of them stands here: a row of literals, which needs no other kind o
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.planner.operands.value import ParameterKey
 from pykudu_sql.storage.common.types.types import DataType
 
 

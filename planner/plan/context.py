@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pykudu_sql.planner.plan.bound_parameters import BoundParameters
+from pykudu_sql.planner.operands.bound_parameters import BoundParameters
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE, ViewInfo
 from pykudu_sql.storage.catalog.snapshots import NamedSnapshot

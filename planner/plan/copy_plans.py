@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from pykudu_sql.planner.operands.value import ParameterKey
 from pykudu_sql.planner.plan.query_plans import Query
-from pykudu_sql.planner.plan.value import ParameterKey
 from pykudu_sql.planner.plan.write_plans import QueryWrite
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema

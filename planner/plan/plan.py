@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
 
+from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Value
 from pykudu_sql.planner.plan.change_plans import (
     Change,
     ChangeQuery,
@@ -43,7 +44,6 @@ from pykudu_sql.planner.plan.transaction_plans import (
     TransactionAction,
     TransactionControl,
 )
-from pykudu_sql.planner.plan.value import Parameter, ParameterKey, Value
 from pykudu_sql.planner.plan.write_plans import (
     DeleteQuery,
     InsertQuery,

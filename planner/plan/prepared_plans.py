@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from pykudu_sql.planner.operands.value import ParameterKey
 from pykudu_sql.planner.plan.command import Command
-from pykudu_sql.planner.plan.value import ParameterKey
 
 
 @dataclass(frozen=True, slots=True)

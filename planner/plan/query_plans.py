@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from pykudu_sql.planner.plan.template import PredicateTemplate
-from pykudu_sql.planner.plan.value import ComputedNumbers, Parameter, ParameterKey, United
+from pykudu_sql.planner.operands.template import PredicateTemplate
+from pykudu_sql.planner.operands.value import ComputedNumbers, Parameter, ParameterKey, United
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, Summary
 from pykudu_sql.storage.common.rows.history_columns import HistoryKind

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+from pykudu_sql.planner.operands.value import ParameterKey, Value
 from pykudu_sql.planner.plan.query_plans import Query
-from pykudu_sql.planner.plan.value import ParameterKey, Value
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import BoundQuery, relation_of, table_of
-from pykudu_sql.planner.bind.constant import Constant, Hole, constant, constants
 from pykudu_sql.planner.bind.relations import ColumnReferences, DerivedTable, Scope, TableReference
-from pykudu_sql.planner.parse.long_list import LongList, long_list
-from pykudu_sql.planner.plan.comparison import compare, mirrored, null_test, starts_with
-from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.template import (
+from pykudu_sql.planner.constant_folding.constant import Constant, Hole, constant, constants
+from pykudu_sql.planner.operands.comparison import compare, mirrored, null_test, starts_with
+from pykudu_sql.planner.operands.template import (
     ParameterComparison,
     ParameterInList,
     PredicateTemplate,
     all_of,
     any_of,
 )
-from pykudu_sql.planner.plan.value import Parameter
+from pykudu_sql.planner.operands.value import Parameter
+from pykudu_sql.planner.parse.long_list import LongList, long_list
+from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS, NEVER, InList, Op
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import BoundQuery, table_of
-from pykudu_sql.planner.bind.constant import Hole
 from pykudu_sql.planner.bind.relations import TableReference
-from pykudu_sql.planner.plan.comparison import compare
+from pykudu_sql.planner.constant_folding.constant import Hole
+from pykudu_sql.planner.operands.comparison import compare
+from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Value
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import KeyLookup, Plan
-from pykudu_sql.planner.plan.value import Parameter, ParameterKey, Value
 from pykudu_sql.planner.pushdown.condition import ConditionReader, conjuncts
 from pykudu_sql.planner.pushdown.limit_pushdown import row_count
 from pykudu_sql.storage.common.predicate.column_predicate import Comparison, Op

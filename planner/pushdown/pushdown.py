@@ -31,8 +31,8 @@ from pykudu_sql.planner.bind.relations import (
     Scope,
     TableReference,
 )
+from pykudu_sql.planner.operands.template import PredicateTemplate, all_of, any_of
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.template import PredicateTemplate, all_of, any_of
 from pykudu_sql.planner.pushdown.condition import Condition, ConditionReader, conjuncts
 from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS, NEVER
 

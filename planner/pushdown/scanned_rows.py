@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import BoundQuery, table_of
-from pykudu_sql.planner.bind.constant import Hole, written_constant
 from pykudu_sql.planner.bind.relations import TableReference
+from pykudu_sql.planner.constant_folding.constant import Hole, written_constant
+from pykudu_sql.planner.operands.exact_comparison import compares_exactly, is_date, is_timestamp
+from pykudu_sql.planner.operands.value import Parameter
 from pykudu_sql.planner.parse.long_list import long_list
-from pykudu_sql.planner.plan.exact_comparison import compares_exactly, is_date, is_timestamp
 from pykudu_sql.planner.plan.query_plans import ScannedRows
-from pykudu_sql.planner.plan.value import Parameter
 from pykudu_sql.planner.pushdown.key_access import plain_outputs
 from pykudu_sql.planner.pushdown.limit_pushdown import ROWS_ONLY, is_by_key, only_table, row_count
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder

@@ -9,8 +9,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
 from pykudu_sql.planner.bind.relations import TableReference
-from pykudu_sql.planner.plan.comparison import compare, null_test, starts_with
-from pykudu_sql.planner.plan.template import (
+from pykudu_sql.planner.operands.comparison import compare, null_test, starts_with
+from pykudu_sql.planner.operands.template import (
     AllOf,
     AnyOf,
     ParameterComparison,
@@ -19,7 +19,7 @@ from pykudu_sql.planner.plan.template import (
     all_of,
     any_of,
 )
-from pykudu_sql.planner.plan.value import Parameter
+from pykudu_sql.planner.operands.value import Parameter
 from pykudu_sql.planner.pushdown.runtime_filters import Equality
 from pykudu_sql.storage.common.predicate.column_predicate import (
     ALWAYS,

@@ -8,9 +8,9 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.relations import TableReference
+from pykudu_sql.planner.operands.template import PredicateTemplate
+from pykudu_sql.planner.operands.value import ComputedNumbers, Parameter, ParameterKey, United
 from pykudu_sql.planner.plan.query_plans import CodedColumn, Scan, ScannedRows
-from pykudu_sql.planner.plan.template import PredicateTemplate
-from pykudu_sql.planner.plan.value import ComputedNumbers, Parameter, ParameterKey, United
 from pykudu_sql.planner.pushdown.early_subqueries import EarlyMark
 from pykudu_sql.planner.pushdown.limit_pushdown import RowLimit
 from pykudu_sql.planner.pushdown.runtime_filters import Equality

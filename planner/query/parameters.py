@@ -5,10 +5,10 @@ from dataclasses import replace
 from sqlglot import exp
 
 from pykudu_sql.planner.functions.parameter_literals import parameter_key
+from pykudu_sql.planner.operands.value import ParameterKey, United
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.value import ParameterKey, United
-from pykudu_sql.planner.query.exact_decimals import MEETS
 from pykudu_sql.planner.query.logical_query import LogicalQuery
+from pykudu_sql.planner.type_coercion.exact_decimals import MEETS
 from pykudu_sql.storage.common.types.types import DataType
 
 

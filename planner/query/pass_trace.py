@@ -7,9 +7,9 @@ from pykudu_sql.planner.explain.predicate_text import parameter_text, predicate_
 from pykudu_sql.planner.parse.dialect import display
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Scan
-from pykudu_sql.planner.query.exact_decimals import noted_numbers
 from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.planner.query.passes import Pass
+from pykudu_sql.planner.type_coercion.exact_decimals import noted_numbers
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
-from pykudu_sql.planner.bind.moment import CURRENT_KINDS, fold_current
 from pykudu_sql.planner.cancellation import check_cancelled
+from pykudu_sql.planner.constant_folding.moment import CURRENT_KINDS, fold_current
 from pykudu_sql.planner.functions.exact_literals import is_written_long, type_literals
 from pykudu_sql.planner.functions.gathering_windows import bound_windows
 from pykudu_sql.planner.functions.rules import IS_RULED, apply_rules
@@ -25,32 +25,32 @@ from pykudu_sql.planner.pushdown.pushdown import push_down
 from pykudu_sql.planner.pushdown.runtime_filters import join_equalities
 from pykudu_sql.planner.pushdown.scanned_rows import scanned_rows
 from pykudu_sql.planner.pushdown.transitive import with_equalities
-from pykudu_sql.planner.query.compared_parameters import (
+from pykudu_sql.planner.query.list_relations import name_long_lists
+from pykudu_sql.planner.query.logical_query import LogicalQuery
+from pykudu_sql.planner.query.parameters import number_parameters
+from pykudu_sql.planner.query.scan_planning import hide_counters, plan_scans, qualify_columns
+from pykudu_sql.planner.type_coercion.compared_parameters import (
     assigned_parameters,
     compared_parameters,
     meet_floats,
 )
-from pykudu_sql.planner.query.compared_texts import read_compared_texts
-from pykudu_sql.planner.query.computed_parameters import computed_numbers
-from pykudu_sql.planner.query.decimal_texts import WRITING, write_zeros
-from pykudu_sql.planner.query.exact_decimals import (
+from pykudu_sql.planner.type_coercion.compared_texts import read_compared_texts
+from pykudu_sql.planner.type_coercion.computed_parameters import computed_numbers
+from pykudu_sql.planner.type_coercion.decimal_texts import WRITING, write_zeros
+from pykudu_sql.planner.type_coercion.exact_decimals import (
     COMPARING,
     COMPARISONS,
     compare_exactly,
     mark_numbers,
 )
-from pykudu_sql.planner.query.list_relations import name_long_lists
-from pykudu_sql.planner.query.logical_query import LogicalQuery
-from pykudu_sql.planner.query.parameters import number_parameters
-from pykudu_sql.planner.query.scan_planning import hide_counters, plan_scans, qualify_columns
-from pykudu_sql.planner.query.text_moments import OF_MOMENTS, read_texts_as_moments
-from pykudu_sql.planner.query.type_conflicts import (
+from pykudu_sql.planner.type_coercion.text_moments import OF_MOMENTS, read_texts_as_moments
+from pykudu_sql.planner.type_coercion.type_conflicts import (
     check_compared,
     check_recursive,
     check_unnested,
     check_using,
 )
-from pykudu_sql.planner.query.united_decimals import UNITING, unite_exactly
+from pykudu_sql.planner.type_coercion.united_decimals import UNITING, unite_exactly
 from pykudu_sql.planner.types.column_sizes import note_cells, note_computed_sizes
 from pykudu_sql.planner.types.expression_types import ExpressionTypes
 from pykudu_sql.planner.value_bounds.gathered_values import CHECKED, bound_exact

@@ -12,9 +12,9 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.relations import TableReference
+from pykudu_sql.planner.operands.template import PredicateTemplate
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Scan
-from pykudu_sql.planner.plan.template import PredicateTemplate
 from pykudu_sql.planner.pushdown.limit_pushdown import RowLimit
 from pykudu_sql.planner.pushdown.runtime_filters import NO_SOURCES, FilterSources, filter_sources
 from pykudu_sql.planner.query.logical_query import LogicalQuery

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from pykudu_sql.planner.plan.value import ComputedNumbers
+from pykudu_sql.planner.operands.value import ComputedNumbers
 
 if TYPE_CHECKING:
     from pykudu_sql.engine.query_engine import QueryEngine, Relation

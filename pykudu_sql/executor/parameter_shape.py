@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sized
 from typing import TYPE_CHECKING
 
-from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.storage.errors import InterfaceError
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from functools import cache, partial
 
 from pykudu_sql.executor.reading.constants import Constants
 from pykudu_sql.executor.session_state import Prepared, SessionState
+from pykudu_sql.planner.operands.comparison import InexactKeyError
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.command import ConstantRow
-from pykudu_sql.planner.plan.comparison import InexactKeyError
 from pykudu_sql.planner.plan.plan import (
     ChangeQuery,
     ConflictInsert,
@@ -32,7 +33,6 @@ from pykudu_sql.planner.plan.plan import (
     UpdateQuery,
     Write,
 )
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome
 
 

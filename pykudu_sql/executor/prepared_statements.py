@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.plan.bound_parameters import BoundParameters
+from pykudu_sql.planner.operands.bound_parameters import BoundParameters
+from pykudu_sql.planner.operands.value import ParameterValues, parameter_value
 from pykudu_sql.planner.plan.plan import Deallocate, ExecutePrepared, Prepare
 from pykudu_sql.planner.plan.prepared_plans import PassedOn
-from pykudu_sql.planner.plan.value import ParameterValues, parameter_value
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.results.table_result import python_rows
 

@@ -12,7 +12,7 @@ from pykudu_sql.error_boundary import ErrorBoundary
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.computed_types import ComputedTypes
 from pykudu_sql.executor.transaction_scope import TransactionScope
-from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.settings import DatabaseSettings, SessionSettings
 from pykudu_sql.storage.catalog.catalog import Catalog

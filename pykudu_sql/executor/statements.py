@@ -16,6 +16,7 @@ from pykudu_sql.executor.inspection.pragmas import pragma
 from pykudu_sql.executor.prepared_statements import deallocate, prepare_text
 from pykudu_sql.executor.session_state import Prepared, SessionState
 from pykudu_sql.executor.writing import definitions
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.listing_plans import Describe, DescribeDatabase, DescribeFormatted
 from pykudu_sql.planner.plan.namespace_plans import (
     CommentOn,
@@ -48,7 +49,6 @@ from pykudu_sql.planner.plan.plan import (
     UndropTable,
     Vacuum,
 )
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.settings import session_defaults, with_setting
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, last_before

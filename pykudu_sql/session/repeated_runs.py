@@ -6,8 +6,8 @@ from pykudu_sql.executor.parameter_shape import check_parameter_shape
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.changes import change_many
 from pykudu_sql.executor.writing.writes import write_many
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.plan import Change, Plan, Write
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.errors import ProgrammingError
 

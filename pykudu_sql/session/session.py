@@ -18,9 +18,9 @@ from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.parameter_shape import check_parameter_shape, parameter_rows
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.transaction_scope import TransactionScope
+from pykudu_sql.planner.operands.bound_parameters import has_list
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.parse.lexer import quote_name
-from pykudu_sql.planner.plan.bound_parameters import has_list
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.planner.statements import changes_catalog
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.session.error_names import ErrorNames

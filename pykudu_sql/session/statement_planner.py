@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from pykudu_sql.executor.caller_scope import calling_frame, frame_in_scope
 from pykudu_sql.executor.executor import prepare
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.plan.bound_parameters import BoundParameters, can_bind
+from pykudu_sql.planner.operands.bound_parameters import BoundParameters, can_bind
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.context import ListedRows, PlanContext, PlanSettings
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.planner.statement_text import normalised
 from pykudu_sql.session.plan_cache import MAX_CACHED_TEXT, PreparedStatement, RunCounts

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pykudu_sql.storage.fs.env import Env
     from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
     from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
-    from pykudu_sql.storage.tablet.rowset.file_reaper import FileReaper
+    from pykudu_sql.storage.tablet.files.file_reaper import FileReaper
     from pykudu_sql.storage.tablet.tablet import Tablet
 
 

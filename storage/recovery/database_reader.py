@@ -40,7 +40,7 @@ from pykudu_sql.storage.log.manifest_tail import ManifestTail
 from pykudu_sql.storage.log.wal_tail import WalTail
 from pykudu_sql.storage.recovery.tablet_opener import TabletOpener, open_tablets
 from pykudu_sql.storage.tablet.bootstrap import replay
-from pykudu_sql.storage.tablet.rowset.file_reaper import FileReaper
+from pykudu_sql.storage.tablet.files.file_reaper import FileReaper
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 _ATTEMPTS = 100

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pykudu_sql.storage.cfile.block_cache import BlockCache
     from pykudu_sql.storage.common.types.schema import Schema
     from pykudu_sql.storage.fs.env import Env
-    from pykudu_sql.storage.tablet.rowset.file_reaper import FileReaper
+    from pykudu_sql.storage.tablet.files.file_reaper import FileReaper
     from pykudu_sql.storage.tablet.tablet import Tablet
 
 
@@ -31,7 +31,7 @@ class TabletOpener:
 
         `schemas`: all that its table had, oldest first.
         """
-        from pykudu_sql.storage.tablet.rowset.tablet_files import TabletFiles
+        from pykudu_sql.storage.tablet.files.tablet_files import TabletFiles
         from pykudu_sql.storage.tablet.tablet import Tablet
 
         files = TabletFiles(self.env, self.root, self.database_id, info.id, self.cache, self.reaper)

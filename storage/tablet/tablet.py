@@ -25,12 +25,12 @@ from pykudu_sql.storage.tablet.commit_record import (
     RowMutation,
     TabletWrites,
 )
+from pykudu_sql.storage.tablet.files.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.locator import OwnChanges, TabletComponents
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe, RowBlock, RowSet
 from pykudu_sql.storage.tablet.rowset.rowset_tree import RowSetTree
-from pykudu_sql.storage.tablet.rowset.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta, TabletMetadata
 
 

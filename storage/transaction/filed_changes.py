@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles, discard_files
+from pykudu_sql.storage.tablet.files.staged_files import StagedFiles, discard_files
 from pykudu_sql.storage.tablet.write.addressed_operations import AddressedOperations
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.tablet.write.staged_changes import (

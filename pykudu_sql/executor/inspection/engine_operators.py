@@ -11,10 +11,10 @@ from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.reading.engine_runs import engine_request
 from pykudu_sql.executor.reading.scans import StreamedScan, pruned_scan, relation_of
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.operands.template import bind_predicate
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.frame_table import is_stored
 from pykudu_sql.planner.plan.plan import Plan, Query
-from pykudu_sql.planner.plan.template import bind_predicate
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.storage.errors import Error
 
 

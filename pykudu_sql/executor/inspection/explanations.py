@@ -15,7 +15,9 @@ from pykudu_sql.executor.reading.scans import rows_at_hand
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.explain.explain import EngineFacts, ExplainFacts, ScanFacts, explain
 from pykudu_sql.planner.explain.explain_json import explain_json
-from pykudu_sql.planner.plan.comparison import InexactKeyError
+from pykudu_sql.planner.operands.comparison import InexactKeyError
+from pykudu_sql.planner.operands.template import bind_predicate
+from pykudu_sql.planner.operands.value import ParameterValues, bind_key
 from pykudu_sql.planner.plan.plan import (
     ConflictInsert,
     CopyTo,
@@ -30,8 +32,6 @@ from pykudu_sql.planner.plan.plan import (
     Scan,
     scans_of,
 )
-from pykudu_sql.planner.plan.template import bind_predicate
-from pykudu_sql.planner.plan.value import ParameterValues, bind_key
 from pykudu_sql.results.result import Outcome, RowResult, header
 from pykudu_sql.settings import EMBEDDED
 from pykudu_sql.storage.common.partition.partition_pruner import prune

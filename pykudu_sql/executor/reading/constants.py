@@ -1,8 +1,8 @@
 """Queries whose one row the planner has computed: `SELECT 1` and its like."""
 
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.command import ConstantRow
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome, RowResult, header
 
 

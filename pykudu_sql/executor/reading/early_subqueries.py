@@ -14,10 +14,10 @@ from pykudu_sql.executor.reading.join_scans import (
 )
 from pykudu_sql.executor.reading.scans import pruned_scan
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.operands.template import bind_predicate
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.plan.query_plans import EarlySubquery
-from pykudu_sql.planner.plan.template import bind_predicate
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 

@@ -12,8 +12,8 @@ from pykudu_sql.executor.reading.frame_scan import FrameScan
 from pykudu_sql.executor.reading.query_parameters import parameter_values
 from pykudu_sql.executor.reading.scans import StreamedScan
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.plan import Query
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.storage.errors import Error
 

@@ -27,11 +27,11 @@ from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.reading.query_parameters import check_parameter_values
 from pykudu_sql.executor.reading.scans import pruned_scan, relation_of
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.plan.comparison import conjunction
+from pykudu_sql.planner.operands.comparison import conjunction
+from pykudu_sql.planner.operands.template import bind_predicate
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.plan.plan import Query, Scan
-from pykudu_sql.planner.plan.template import bind_predicate
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.storage.catalog.system_catalog import is_system
 from pykudu_sql.storage.common.predicate.column_predicate import Among, InList, Predicate
 from pykudu_sql.storage.common.predicate.integer_set import IntegerSet

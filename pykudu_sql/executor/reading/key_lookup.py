@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.operands.value import ParameterValues, bind_key
 from pykudu_sql.planner.plan.plan import KeyLookup
-from pykudu_sql.planner.plan.value import ParameterValues, bind_key
 from pykudu_sql.results.result import Outcome, Row, RowResult, header
 from pykudu_sql.storage.common.types.cells import from_cell
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind

@@ -14,8 +14,8 @@ from pykudu_sql.executor.reading.engine_runs import engine_request, failures_of,
 from pykudu_sql.executor.reading.scanned_rows import result_types, scanned_rows
 from pykudu_sql.executor.reading.scans import StreamedScan, rows_at_hand
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.plan import Query
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome, RowResult, header
 from pykudu_sql.results.table_result import TableResult
 from pykudu_sql.settings import EMBEDDED

@@ -15,10 +15,9 @@ from pykudu_sql.planner.functions.decimal_values import (
     unitable,
 )
 from pykudu_sql.planner.functions.utc_offsets import in_utc
-from pykudu_sql.planner.plan.number_text import exact_number_text
-from pykudu_sql.planner.plan.parameter_types import check_comparable, parameter_name
-from pykudu_sql.planner.plan.plan import Query
-from pykudu_sql.planner.plan.value import (
+from pykudu_sql.planner.operands.number_text import exact_number_text
+from pykudu_sql.planner.operands.parameter_types import check_comparable, parameter_name
+from pykudu_sql.planner.operands.value import (
     ComputedNumbers,
     Parameter,
     ParameterKey,
@@ -27,6 +26,7 @@ from pykudu_sql.planner.plan.value import (
     bind_value,
     parameter_value,
 )
+from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import DataType, Kind

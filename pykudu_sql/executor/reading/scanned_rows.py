@@ -13,11 +13,11 @@ import pyarrow as pa
 from pykudu_sql.executor.reading.query_parameters import check_parameter_values
 from pykudu_sql.executor.reading.scans import prepared_scan
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.plan.exact_comparison import compares_exactly
+from pykudu_sql.planner.operands.exact_comparison import compares_exactly
+from pykudu_sql.planner.operands.template import bind_predicate
+from pykudu_sql.planner.operands.value import ParameterValues, parameter_value
 from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.plan.query_plans import ScannedRows
-from pykudu_sql.planner.plan.template import bind_predicate
-from pykudu_sql.planner.plan.value import ParameterValues, parameter_value
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind

@@ -17,10 +17,10 @@ from pykudu_sql.executor.reading.engine_choice import Embedded, EngineChoice, On
 from pykudu_sql.executor.reading.query_parameters import check_parameter_values, parameter_values
 from pykudu_sql.executor.reading.scans import pruned_scan
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.operands.template import bind_predicate
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.plan.query_plans import Query, Scan
-from pykudu_sql.planner.plan.template import bind_predicate
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.planner.query.scan_condition import scan_condition
 from pykudu_sql.planner.spark.spark_query import spark_sql
 from pykudu_sql.planner.spark.spark_types import NotOnSparkError

@@ -20,6 +20,7 @@ from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.conflicts import proposed_rows, target_scan_of
 from pykudu_sql.executor.writing.engine_values import storable
 from pykudu_sql.executor.writing.writes import insert_operations, mode_of
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.change_plans import (
     ACTION,
     EXCLUDED,
@@ -33,7 +34,6 @@ from pykudu_sql.planner.plan.change_plans import (
     source_column_name,
     written_name,
 )
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.results.table_result import TableResult
 from pykudu_sql.storage.catalog.catalog import TableInfo

@@ -16,8 +16,8 @@ from pykudu_sql.executor.reading.queries import answer, query_stream
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.collecting import collect_columns
 from pykudu_sql.executor.writing.engine_values import storable
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.plan import Query
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.settings import EMBEDDED
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.memory_budget import MemoryBudget

@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.writes import insert_operations
+from pykudu_sql.planner.operands.template import PredicateTemplate, all_of
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.change_plans import ConflictInsert, Repeated
 from pykudu_sql.planner.plan.query_plans import Query, Scan
-from pykudu_sql.planner.plan.template import PredicateTemplate, all_of
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.predicate.column_predicate import NEVER, Comparison, InList, Op
 from pykudu_sql.storage.common.types import compute as pc

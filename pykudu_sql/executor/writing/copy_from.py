@@ -36,8 +36,8 @@ from pykudu_sql.executor.writing.writes import mode_of, written
 from pykudu_sql.files.file_access import FileAccess, PermittedFile
 from pykudu_sql.files.formats import FileKind
 from pykudu_sql.files.reading.row_files import RowFile
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.copy_plans import CopyFrom
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.rows.row_result import (

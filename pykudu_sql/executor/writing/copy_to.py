@@ -10,8 +10,8 @@ from pykudu_sql.executor.writing.copy_options import access_of, kind_of
 from pykudu_sql.files.atomic_output import atomic_replacement
 from pykudu_sql.files.writing.partitioned_files import partitioned_writer
 from pykudu_sql.files.writing.row_writers import row_writer
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.copy_plans import CopyTo
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.errors import ProgrammingError
 

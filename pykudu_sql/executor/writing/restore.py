@@ -4,8 +4,8 @@ import pyarrow as pa
 
 from pykudu_sql.executor.reading.queries import compute
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.plan import RestoreTable
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.transaction.transaction import Transaction

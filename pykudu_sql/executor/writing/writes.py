@@ -24,7 +24,8 @@ from pykudu_sql.executor.writing.chunked_rows import (
 from pykudu_sql.executor.writing.collecting import faults, is_row_error, reported, row_error
 from pykudu_sql.executor.writing.column_values import array_of
 from pykudu_sql.executor.writing.engine_values import storable
-from pykudu_sql.planner.plan.comparison import InexactKeyError
+from pykudu_sql.planner.operands.comparison import InexactKeyError
+from pykudu_sql.planner.operands.value import ParameterValues, bind_key, bind_value, parameter_value
 from pykudu_sql.planner.plan.plan import (
     DeleteQuery,
     InsertQuery,
@@ -36,7 +37,6 @@ from pykudu_sql.planner.plan.plan import (
     Value,
     Write,
 )
-from pykudu_sql.planner.plan.value import ParameterValues, bind_key, bind_value, parameter_value
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from pykudu_sql.database import Database
+from pykudu_sql.planner.operands.template import bind_predicate
 from pykudu_sql.planner.plan.context import PlanContext, PlanSettings
 from pykudu_sql.planner.plan.plan import Query, Scan
-from pykudu_sql.planner.plan.template import bind_predicate
 from pykudu_sql.planner.query.row_condition import plan_condition
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.spark.options import ReadOptions, TableLocation

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from pykudu_sql.database import Database
-from pykudu_sql.planner.bind.moment import as_of_bound
-from pykudu_sql.planner.bind.snapshot_names import snapshot_bound
+from pykudu_sql.planner.constant_folding.moment import as_of_bound
+from pykudu_sql.planner.constant_folding.snapshot_names import snapshot_bound
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.results.table_result import python_rows

@@ -27,6 +27,7 @@ from pykudu_sql.storage.common import progress
 from pykudu_sql.storage.common.cancellation import CancelCheck, cancellable, never_cancelled
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
+from pykudu_sql.storage.tablet.files.staged_files import StagedFiles, staging
 from pykudu_sql.storage.tablet.history.history_splice import splice
 from pykudu_sql.storage.tablet.maintenance.compaction_input import CompactionInput
 from pykudu_sql.storage.tablet.maintenance.key_slices import key_slices
@@ -38,7 +39,6 @@ from pykudu_sql.storage.tablet.maintenance.rowset_swap import (
     retire_files,
 )
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles, staging
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta, TabletEdit
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_services import TabletServices

@@ -50,6 +50,8 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
     without_columns,
 )
 from pykudu_sql.storage.tablet.delta.deltafile import REDO, UNDO, DeltaFile
+from pykudu_sql.storage.tablet.files.staged_files import StagedFiles, staging, write_deltas
+from pykudu_sql.storage.tablet.files.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.history.undo_builder import undo_of_updates
 from pykudu_sql.storage.tablet.maintenance.compaction import compact_rowsets
 from pykudu_sql.storage.tablet.maintenance.rowset_swap import (
@@ -57,8 +59,6 @@ from pykudu_sql.storage.tablet.maintenance.rowset_swap import (
     swap_rowsets,
 )
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles, staging, write_deltas
-from pykudu_sql.storage.tablet.rowset.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import Overlay
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_services import TabletServices

@@ -22,8 +22,8 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.tablet.files.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.rowset.cfile_set import BLOOM, KEY_INDEX
-from pykudu_sql.storage.tablet.rowset.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta
 
 

@@ -25,19 +25,19 @@ from pykudu_sql.storage.common.row_allowance import rows_within
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.tablet.delta.delta_store import between, select
 from pykudu_sql.storage.tablet.delta.delta_tracker import visible_redo
+from pykudu_sql.storage.tablet.files.delta_flush import (
+    begin_flush,
+    finish_flush,
+    write_stores,
+)
+from pykudu_sql.storage.tablet.files.staged_files import StagedFiles, staging
 from pykudu_sql.storage.tablet.history.row_slice import ColumnGather, ColumnsInMemory, RowSlice
 from pykudu_sql.storage.tablet.history.undo_builder import build_history, remap
 from pykudu_sql.storage.tablet.maintenance.publication import LateChanges, MovedRows, published
 from pykudu_sql.storage.tablet.maintenance.rowset_output import RollingRowSetWriter
 from pykudu_sql.storage.tablet.maintenance.rowset_swap import record_edit
-from pykudu_sql.storage.tablet.rowset.delta_flush import (
-    begin_flush,
-    finish_flush,
-    write_stores,
-)
 from pykudu_sql.storage.tablet.rowset.locator import TabletComponents
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
-from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles, staging
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletEdit
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_services import TabletServices

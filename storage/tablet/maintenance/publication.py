@@ -23,9 +23,9 @@ from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING, SnapshotBoun
 from pykudu_sql.storage.tablet.delta.delta_store import Deltas, Ordinals, merge_redo
 from pykudu_sql.storage.tablet.delta.delta_tracker import visible_redo, visible_undo
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.files.staged_files import StagedFiles
 from pykudu_sql.storage.tablet.history.undo_builder import remap
 from pykudu_sql.storage.tablet.maintenance.rowset_output import RollingRowSetWriter
-from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_services import TabletServices

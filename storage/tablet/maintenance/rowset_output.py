@@ -20,9 +20,9 @@ from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import Deltas, append_deltas, between, shifted
 from pykudu_sql.storage.tablet.delta.deltafile import REDO, UNDO
+from pykudu_sql.storage.tablet.files.staged_files import StagedFiles, write_deltas
 from pykudu_sql.storage.tablet.history.row_slice import RowSlice, gather, part_of, way_back
 from pykudu_sql.storage.tablet.maintenance.diskrowset_writer import write_base
-from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles, write_deltas
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta
 from pykudu_sql.storage.tablet.tablet import Tablet
 

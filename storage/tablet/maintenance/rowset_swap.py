@@ -12,10 +12,10 @@ from dataclasses import replace
 from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta
 from pykudu_sql.storage.tablet.delta.delta_tracker import DeltaTracker
 from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
+from pykudu_sql.storage.tablet.files.staged_files import StagedFiles
+from pykudu_sql.storage.tablet.files.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.locator import rowset_of
-from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles
-from pykudu_sql.storage.tablet.rowset.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta, TabletEdit
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_services import TabletServices

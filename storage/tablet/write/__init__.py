@@ -1,4 +1,4 @@
 """Uncommitted writes of one tablet: by key, by address, and their check at commit.
 
-Uses `rowset`, `delta` and the tablet.
+Uses `files`, `rowset`, `delta` and the tablet.
 """

@@ -18,14 +18,14 @@ from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta, Delta
 from pykudu_sql.storage.tablet.delta.delta_store import merge_redo
 from pykudu_sql.storage.tablet.delta.deltafile import REDO, DeltaFile
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
-from pykudu_sql.storage.tablet.rowset.delta_flush import begin_flush, finish_flush, write_stores
-from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.rowset.staged_files import (
+from pykudu_sql.storage.tablet.files.delta_flush import begin_flush, finish_flush, write_stores
+from pykudu_sql.storage.tablet.files.staged_files import (
     StagedFiles,
     discard_files,
     open_staged_deltas,
     write_deltas,
 )
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta, TabletEdit
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.write.own_mutations import OwnMutations

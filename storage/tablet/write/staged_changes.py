@@ -27,14 +27,14 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
     uniform_deltas,
 )
 from pykudu_sql.storage.tablet.delta.deltafile import REDO, DeltaFile
-from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.rowset.locator import Located
-from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
-from pykudu_sql.storage.tablet.rowset.staged_files import (
+from pykudu_sql.storage.tablet.files.staged_files import (
     StagedFiles,
     open_staged_deltas,
     write_deltas,
 )
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.locator import Located
+from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.write.addressed_operations import AddressedOperations, AnyRowSet
 from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations

@@ -5,9 +5,9 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.correlation_name import name_of_table
 from pykudu_sql.planner.dml.assignments import Assignment, is_default, read_assignments
+from pykudu_sql.planner.operands.value import Parameter
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.value import Parameter
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.errors import (
     DataError,

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pykudu_sql.planner.dml.values import read_values
+from pykudu_sql.planner.operands.value import Parameter, bind_value
 from pykudu_sql.planner.parse.lexer import quote_string
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext, PlanSettings
@@ -23,7 +24,6 @@ from pykudu_sql.planner.plan.plan import (
     UpdateQuery,
     scans_of,
 )
-from pykudu_sql.planner.plan.value import Parameter, bind_value
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.errors import Error, InterfaceError

@@ -3,10 +3,10 @@
 import pytest
 
 from pykudu_sql.planner.bind.binder import bind
+from pykudu_sql.planner.operands.value import Parameter
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import KeyLookup, Plan
-from pykudu_sql.planner.plan.value import Parameter
 from pykudu_sql.planner.pushdown.key_access import key_lookup, parameters_of
 from pykudu_sql.storage.common.types.types import DataType, Kind
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pykudu_sql.planner.explain.predicate_text import predicate_text
-from pykudu_sql.planner.plan.comparison import InexactKeyError, compare, exact_cell
+from pykudu_sql.planner.operands.comparison import InexactKeyError, compare, exact_cell
+from pykudu_sql.planner.operands.template import bind_predicate
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Query
-from pykudu_sql.planner.plan.template import bind_predicate
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.storage.common.predicate.column_predicate import NEVER, Comparison, Op
 from pykudu_sql.storage.common.types.schema import ColumnSchema

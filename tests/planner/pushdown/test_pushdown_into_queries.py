@@ -4,9 +4,9 @@
 import pytest
 
 from pykudu_sql.planner.explain.predicate_text import predicate_text
+from pykudu_sql.planner.operands.template import bind_predicate
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Query
-from pykudu_sql.planner.plan.template import bind_predicate
 from pykudu_sql.planner.planner import plan
 
 

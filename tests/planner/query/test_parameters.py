@@ -6,9 +6,9 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.parse.dialect import parse, printed
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.query.exact_decimals import MEETS
 from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.planner.query.parameters import number_parameters
+from pykudu_sql.planner.type_coercion.exact_decimals import MEETS
 from pykudu_sql.storage.common.types.types import DataType, Kind
 
 

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pytest
 
 from pykudu_sql.engine.value_guard import add_guards
+from pykudu_sql.planner.operands.template import bind_predicate
+from pykudu_sql.planner.operands.value import bind_key
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import KeyLookup, Query, Scan
-from pykudu_sql.planner.plan.template import bind_predicate
-from pykudu_sql.planner.plan.value import bind_key
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES
 from pykudu_sql.storage.common.predicate.predicate_eval import evaluate as evaluate_predicate

@@ -9,9 +9,9 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql import Connection
+from pykudu_sql.planner.operands.template import bind_predicate
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Query
-from pykudu_sql.planner.plan.template import bind_predicate
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.planner.query.scan_condition import scan_condition

@@ -10,7 +10,7 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql.planner.bind.binder import bind
-from pykudu_sql.planner.bind.moment import fold_current
+from pykudu_sql.planner.constant_folding.moment import fold_current
 from pykudu_sql.planner.functions.rules import apply_rules
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.plan.context import PlanContext

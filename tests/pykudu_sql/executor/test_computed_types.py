@@ -11,7 +11,7 @@ from pykudu_sql import Connection
 from pykudu_sql.engine.query_engine import EngineResult, QueryEngine, Relation
 from pykudu_sql.executor.computed_types import MAX_ANSWERS, ComputedTypes
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.plan.value import ComputedNumbers
+from pykudu_sql.planner.operands.value import ComputedNumbers
 
 SUM = ComputedNumbers("SELECT [typeof($1 + 0)]", (0,), 20, 4, follows=True)
 LEASTS = [-(1 << 63) - 1, -(1 << 63), -(1 << 31) - 1, -(1 << 31), -1]

@@ -10,7 +10,7 @@ import pytest
 from pykudu_sql import Connection
 from pykudu_sql.executor.reading.key_lookup import Lookup
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.plan.comparison import InexactKeyError
+from pykudu_sql.planner.operands.comparison import InexactKeyError
 
 
 @pytest.fixture

@@ -1,0 +1,119 @@
+"""Pushed predicates whose constants may still be parameters.
+
+A template is a storage predicate, complete, or a tree with conditions that wait for parameters.
+`bind_predicate` fills them by the rules that make predicates of literals
+(`comparison`), so a parameter prunes exactly as the literal in its place would.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pykudu_sql.planner.operands.comparison import among, compare, conjunction, disjunction
+from pykudu_sql.planner.operands.value import Parameter, ParameterValues, parameter_value
+from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS, NEVER, Op, Predicate
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterComparison:
+    """`column op parameter`."""
+
+    column: ColumnSchema
+    op: Op
+    parameter: Parameter
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterInList:
+    """`column IN (...)` with a parameter among the values; the others are Python values."""
+
+    column: ColumnSchema
+    values: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """A conjunction with a waiting part."""
+
+    parts: tuple["PredicateTemplate", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """A disjunction with a waiting part."""
+
+    parts: tuple["PredicateTemplate", ...]
+
+
+Waiting = ParameterComparison | ParameterInList | AllOf | AnyOf
+PredicateTemplate = Predicate | Waiting
+
+
+def all_of(parts: Sequence[PredicateTemplate]) -> PredicateTemplate:
+    """The conjunction of templates; complete if all parts are."""
+    complete, waiting = _separate(parts)
+    whole = conjunction(complete)
+    if not waiting or whole == NEVER:
+        return whole
+    rest = waiting if whole == ALWAYS else (whole, *waiting)
+    return rest[0] if len(rest) == 1 else AllOf(tuple(rest))
+
+
+def any_of(parts: Sequence[PredicateTemplate]) -> PredicateTemplate:
+    """The disjunction of templates; complete if all parts are."""
+    complete, waiting = _separate(parts)
+    whole = disjunction(complete)
+    if not waiting or whole == ALWAYS:
+        return whole
+    rest = waiting if whole == NEVER else (whole, *waiting)
+    return rest[0] if len(rest) == 1 else AnyOf(tuple(rest))
+
+
+def bind_predicate(
+    template: PredicateTemplate | None, parameters: ParameterValues
+) -> Predicate | None:
+    """The storage predicate of a template; None when it keeps every row.
+
+    Args:
+        template: of a `Scan`.
+        parameters: the caller's values, a sequence for `?` and a mapping for `:name`.
+
+    Raises InterfaceError: a parameter has no value.
+    """
+    if template is None:
+        return None
+    bound = _bind(template, parameters)
+    return None if bound == ALWAYS else bound
+
+
+def _bind(template: PredicateTemplate, parameters: ParameterValues) -> Predicate:
+    match template:
+        case ParameterComparison(column, op, parameter):
+            return compare(column, op, parameter_value(parameters, parameter.key, column.name))
+        case ParameterInList(column, values):
+            return among(
+                column,
+                [
+                    parameter_value(parameters, v.key, column.name)
+                    if isinstance(v, Parameter)
+                    else v
+                    for v in values
+                ],
+            )
+        case AllOf(parts):
+            return conjunction([_bind(part, parameters) for part in parts])
+        case AnyOf(parts):
+            return disjunction([_bind(part, parameters) for part in parts])
+        case _:
+            return template
+
+
+def _separate(parts: Sequence[PredicateTemplate]) -> tuple[list[Predicate], tuple[Waiting, ...]]:
+    complete: list[Predicate] = []
+    waiting: list[Waiting] = []
+    for part in parts:
+        if isinstance(part, ParameterComparison | ParameterInList | AllOf | AnyOf):
+            waiting.append(part)
+        else:
+            complete.append(part)
+    return complete, tuple(waiting)
