@@ -27,6 +27,7 @@ from pykudu_sql.shell.output.printer import (
     print_result,
     reprint,
 )
+from pykudu_sql.shell.output.summary import affected_rows, timed
 from pykudu_sql.shell.output.terminal import Output, print_error
 from pykudu_sql.shell.parameters import Parameters, Value, bind_parameters
 from pykudu_sql.shell.scripts import ScriptPosition, print_statement_error, read_script
@@ -276,8 +277,7 @@ class ShellSession:
             self.output.status.end()
         if self.settings.timer:
             paged = self.output.seconds_paged - paged
-            elapsed = format_duration(time.perf_counter() - started - paged)
-            summary = f"{summary.removesuffix('.')} in {elapsed}"
+            summary = timed(summary, time.perf_counter() - started - paged)
         self._summarise(summary)
         if self.is_once:
             self.is_once = False
@@ -289,7 +289,7 @@ class ShellSession:
             return self._retain(plan)
         with closing(self.connection.execute(sql, self._parameters(sql, values))) as cursor:
             if cursor.description is None:
-                return cursor.message or _affected(cursor.rowcount)
+                return cursor.message or affected_rows(cursor.rowcount)
             self._printed = printed = None
             with self.paged(PAGERS_OF_RESULTS):
                 printed = print_result(cursor, self.output, self.settings, self.check_cancelled)
@@ -386,21 +386,3 @@ class ShellSession:
             self._run_parts(text, str(path))
         finally:
             self._depth -= 1
-
-
-def format_duration(seconds: float) -> str:
-    """A duration as text: `0.4 ms`, `12 ms`, `1.23 s`, `2 min 5 s`."""
-    if seconds < 0.001:
-        return f"{seconds * 1000:.1f} ms"
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 60:
-        return f"{seconds:.2f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s"
-
-
-def _affected(rows: int) -> str:
-    if rows < 0:
-        return "OK"
-    return f"{rows:,} row{'' if rows == 1 else 's'} affected"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from pykudu_sql.database import MEMORY, Database
 from pykudu_sql.error_boundary import ErrorBoundary, check_text
@@ -25,6 +25,7 @@ from pykudu_sql.planner.statements import changes_catalog
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.session.error_names import ErrorNames
 from pykudu_sql.session.plan_cache import PlanCache, PreparedStatement
+from pykudu_sql.session.planned_snapshot import PlannedSnapshot
 from pykudu_sql.session.registered_frames import RegisteredFrames, frame_name
 from pykudu_sql.session.statement_planner import StatementPlanner
 from pykudu_sql.settings import SessionSettings
@@ -38,12 +39,7 @@ from pykudu_sql.storage.errors import (
     TableChangedError,
 )
 
-if TYPE_CHECKING:  # The store loads them for the first transaction.
-    from pykudu_sql.storage.transaction.transaction import Transaction
-
 T = TypeVar("T")
-
-MAX_PLANS = 20
 
 
 class Session:
@@ -59,10 +55,9 @@ class Session:
         self._store = database.store
         durable = database.settings.durability == "full"
         cancellation = Cancellation(lambda: self._state.interrupt_engines())
-        self._planned_under: Catalog | None = None
-        self._begun_before: Transaction | None = None
+        self._snapshot = PlannedSnapshot(database.store.begin)
         self._transactions = TransactionScope(
-            self._begin,
+            self._snapshot.begin,
             cancellation.check,
             database.retry_queue,
             durable=durable,
@@ -87,21 +82,6 @@ class Session:
         error_names = ErrorNames(database.store, self._frames)
         self._names, self._locate = error_names.names, error_names.locate
         self._closed = False
-
-    def _begin(self) -> "Transaction":
-        """A transaction at the newest snapshot, for a statement that was planned for its tables.
-
-        Raises TableChangedError: some changed since the statement was planned.
-        """
-        before, self._begun_before = self._begun_before, None
-        transaction = self._store.begin() if before is None else before
-        planned_under = self._planned_under
-        if planned_under is None or transaction.catalog is planned_under:
-            return transaction
-        transaction.rollback()
-        raise TableChangedError(
-            "tables were changed by another session meanwhile", hint="run the statement again"
-        )
 
     def execute(self, sql: str, parameters: ParameterValues = ()) -> Outcome:
         """Run one statement.
@@ -163,31 +143,13 @@ class Session:
         was_open = self._transactions.current is not None
         try:
             return execute(sql, parameters)
-        except TableChangedError as error:
-            if was_open:
+        except TableChangedError:
+            # An open transaction, also one that the statement began, goes on at its snapshot.
+            if was_open or self._transactions.is_open:
                 raise
-            return self._planned_anew(error, partial(execute, sql, parameters))
+            return self._snapshot.run_again(partial(execute, sql, parameters))
         finally:
-            self._planned_under = self._begun_before = None
-
-    def _planned_anew(self, error: TableChangedError, run: Callable[[], Outcome]) -> Outcome:
-        """Run a statement again that lost a race against a change of its table.
-
-        It gets its snapshot before it is planned, so changes of other tables do not hold it up.
-
-        Args:
-            error: that it ended with; raised where the statement has begun a transaction, which
-                goes on seeing the table as it was.
-            run: plans and runs it.
-        """
-        if self._transactions.is_open:
-            raise error
-        for _ in range(MAX_PLANS - 2):
-            self._begun_before = self._store.begin()
-            with suppress(TableChangedError):
-                return run()
-        self._begun_before = self._store.begin()
-        return run()
+            self._snapshot.clear()
 
     def append(self, table: str, data: object, operation: str) -> Outcome:
         """Do one operation on the rows of an Arrow table, a pandas frame or a dict of columns.
@@ -282,9 +244,9 @@ class Session:
             current = None
         if current is None:
             self._store.refresh()
-            current = self._begun_before
+            current = self._snapshot.begun_before
         catalog = self._store.catalog if current is None else current.catalog
-        self._planned_under = catalog
+        self._snapshot.planned_under = catalog
         if parameters is None or not has_list(parameters):
             cached = self._plans.find(sql, catalog, self._state.settings)
             if cached is not None:
