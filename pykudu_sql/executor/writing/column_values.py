@@ -33,11 +33,12 @@ _PLAIN: Mapping[Kind, frozenset[type]] = {
 }
 
 
-def array_of(values: Sequence[Any], column: ColumnSchema) -> pa.Array:
+def array_of(values: Sequence[Any], column: ColumnSchema, first: int = 0) -> pa.Array:
     """A column's values as users write them, as an array of its own Arrow type.
 
-    `values`: Python values, one a row; `column`: that receives them. Raises DataError: a value does
-    not fit; the message names column and, of several, the row.
+    `values`: Python values, one a row; `column`: that receives them; `first`: how many rows are
+    before these. Raises DataError: a value does not fit; the message names column and, of several,
+    the row.
     """
     if _PLAIN[column.type.kind].issuperset(map(type, values)):
         try:
@@ -45,17 +46,17 @@ def array_of(values: Sequence[Any], column: ColumnSchema) -> pa.Array:
             return coerce(pa.array(values, own), column.type, column.name)
         except (pa.ArrowException, OverflowError, UnicodeError):
             # The slow way below finds the value at fault and says what is wrong with it.
-            return _array_by_cells(values, column)
-    return _array_by_cells(values, column)
+            return _array_by_cells(values, column, first)
+    return _array_by_cells(values, column, first)
 
 
-def _array_by_cells(values: Sequence[Any], column: ColumnSchema) -> pa.Array:
+def _array_by_cells(values: Sequence[Any], column: ColumnSchema, first: int) -> pa.Array:
     cells = []
-    for row, value in enumerate(values, 1):
+    for row, value in enumerate(values, first + 1):
         try:
             cells.append(to_cell(value, column.type))
         except DataError as error:
-            place = f"row {row}, " if len(values) > 1 else ""
+            place = f"row {row}, " if row > 1 or len(values) > 1 else ""
             raise type(error)(
                 f"{place}column '{column.name}': {error.message}",
                 hint=error.hint,

@@ -7,6 +7,7 @@ Every statement is all or nothing, and so is every `executemany`: its rows becom
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
+from itertools import chain
 
 import pyarrow as pa
 
@@ -21,9 +22,9 @@ from pykudu_sql.executor.writing.chunked_rows import (
     write_columns,
     write_rows,
 )
-from pykudu_sql.executor.writing.collecting import faults, is_row_error, reported, row_error
 from pykudu_sql.executor.writing.column_values import array_of
 from pykudu_sql.executor.writing.engine_values import storable
+from pykudu_sql.executor.writing.parameter_batches import Batch, batch_action
 from pykudu_sql.planner.operands.comparison import InexactKeyError
 from pykudu_sql.planner.operands.value import ParameterValues, bind_key, bind_value, parameter_value
 from pykudu_sql.planner.plan.plan import (
@@ -44,7 +45,6 @@ from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, 
 from pykudu_sql.storage.common.types.arrays import cells_to_array, constant_array
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
-from pykudu_sql.storage.errors import DataError, InterfaceError
 from pykudu_sql.storage.ingest.validation import can_hold
 from pykudu_sql.storage.transaction.transaction import Transaction
 
@@ -109,16 +109,21 @@ def _write(state: SessionState, plan: Write, parameter_rows: Sequence[ParameterV
 def _action(
     state: SessionState, plan: Write, parameter_rows: Sequence[ParameterValues]
 ) -> tuple[RowOpKind, Action]:
+    mode = mode_of(state)
     match plan:
         case InsertValues():
-            operations = partial(_inserted, plan)
-            return plan.kind, _batch(state, plan.table, operations, parameter_rows, plan.rows)
+            texts = chain.from_iterable(plan.columns)
+            batch = Batch(plan.table, plan.kind, texts, partial(_inserted, plan), plan.rows)
+            return plan.kind, batch_action(state, mode, batch, parameter_rows)
         case KeyUpdate():
-            operations = partial(_updated, plan)
-            return RowOpKind.UPDATE, _batch(state, plan.table, operations, parameter_rows, 1)
+            assigned = [value for _, value in plan.assignments]
+            kind = RowOpKind.UPDATE_IGNORE
+            batch = Batch(plan.table, kind, assigned, partial(_updated, plan), 1)
+            return RowOpKind.UPDATE, batch_action(state, mode, batch, parameter_rows)
         case KeyDelete():
-            operations = partial(_deleted, plan)
-            return RowOpKind.DELETE, _batch(state, plan.table, operations, parameter_rows, 1)
+            kind = RowOpKind.DELETE_IGNORE
+            batch = Batch(plan.table, kind, plan.key, partial(_deleted, plan), 1)
+            return RowOpKind.DELETE, batch_action(state, mode, batch, parameter_rows)
         case InsertQuery():
             return plan.kind, _from_query(state, plan, plan.kind, parameter_rows)
         case UpdateQuery():
@@ -195,62 +200,31 @@ def _key_cells(plan: KeyDelete) -> Callable[[ParameterValues], Mapping[int, Cell
     return cells_of
 
 
-def _batch(
-    state: SessionState,
-    table: TableInfo,
-    convert: Callable[[Sequence[ParameterValues]], RowOperations],
-    parameter_rows: Sequence[ParameterValues],
-    rows: int,
-) -> Action:
-    """The operations of all sets of parameters, each of so many rows, as one batch."""
-    mode = mode_of(state)
-    try:
-        operations = convert(parameter_rows)
-    except (DataError, InterfaceError) as error:
-        if mode is RowErrorMode.FAIL or not is_row_error(error):
-            raise
-        return _batch_of_fitting(table, convert, parameter_rows, rows)
-    return lambda transaction: transaction.write(table, operations, mode)
-
-
-def _batch_of_fitting(
-    table: TableInfo,
-    convert: Callable[[Sequence[ParameterValues]], RowOperations],
-    parameter_rows: Sequence[ParameterValues],
-    rows: int,
-) -> Action:
-    """The same without the sets of parameters that do not fit, whose rows are reported."""
-    bad = faults(len(parameter_rows), lambda start, stop: convert(parameter_rows[start:stop]))
-    accepted = [index for index in range(len(parameter_rows)) if index not in bad]
-    operations = convert([parameter_rows[index] for index in accepted])
-    positions = [index * rows + row for index in accepted for row in range(rows)]
-    errors = [
-        row_error(index * rows + row, f"parameters {index + 1}", error)
-        for index, error in bad.items()
-        for row in range(rows)
-    ]
-    return lambda transaction: reported(
-        transaction.write(table, operations, RowErrorMode.COLLECT), positions, errors
-    )
-
-
-def _inserted(plan: InsertValues, parameter_rows: Sequence[ParameterValues]) -> RowOperations:
+def _inserted(
+    plan: InsertValues, parameter_rows: Sequence[ParameterValues], first: int = 0
+) -> RowOperations:
     by_id = plan.table.schema.by_id
     columns = {
-        i: _column(by_id[i], values, parameter_rows)
+        i: _column(by_id[i], values, parameter_rows, first)
         for i, values in zip(plan.column_ids, plan.columns, strict=True)
     }
     return RowOperations(plan.kind, columns, plan.rows * len(parameter_rows))
 
 
 def _column(
-    column: ColumnSchema, values: Sequence[Value], parameter_rows: Sequence[ParameterValues]
+    column: ColumnSchema,
+    values: Sequence[Value],
+    parameter_rows: Sequence[ParameterValues],
+    first: int,
 ) -> pa.Array:
-    """A column of VALUES, repeated for each set of parameters."""
+    """A column of VALUES, repeated for each set of parameters.
+
+    `first`: how many sets are before these, for messages.
+    """
     if len(values) == 1 and type(values[0]) is Parameter:
         key = values[0].key
         row_values = [parameter_value(row, key, column.name) for row in parameter_rows]
-        return array_of(row_values, column)
+        return array_of(row_values, column, first)
     if Parameter in map(type, values):
         cells = [bind_value(value, row) for row in parameter_rows for value in values]
     else:
@@ -258,15 +232,19 @@ def _column(
     return cells_to_array(cells, column.type)
 
 
-def _updated(plan: KeyUpdate, parameter_rows: Sequence[ParameterValues]) -> RowOperations:
+def _updated(
+    plan: KeyUpdate, parameter_rows: Sequence[ParameterValues], first: int = 0
+) -> RowOperations:
     accepted, columns = _keys(plan, parameter_rows)
     by_id = plan.table.schema.by_id
     for column_id, value in plan.assignments:
-        columns[column_id] = _column(by_id[column_id], (value,), accepted)
+        columns[column_id] = _column(by_id[column_id], (value,), accepted, first)
     return RowOperations(RowOpKind.UPDATE_IGNORE, columns, len(accepted))
 
 
-def _deleted(plan: KeyDelete, parameter_rows: Sequence[ParameterValues]) -> RowOperations:
+def _deleted(
+    plan: KeyDelete, parameter_rows: Sequence[ParameterValues], first: int = 0
+) -> RowOperations:
     accepted, columns = _keys(plan, parameter_rows)
     return RowOperations(RowOpKind.DELETE_IGNORE, columns, len(accepted))
 

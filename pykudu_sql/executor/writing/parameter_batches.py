@@ -1,0 +1,156 @@
+"""Statements over values or keys that run for many sets of parameters, as one batch of rows.
+
+A batch whose texts take more than a chunk is converted and written a piece at a time.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
+from sys import getsizeof
+from typing import Protocol
+
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writing.chunked_rows import chunk_bytes
+from pykudu_sql.executor.writing.collecting import faults, is_row_error, reported, row_error
+from pykudu_sql.planner.operands.value import Parameter, ParameterKey, ParameterValues, Value
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
+from pykudu_sql.storage.errors import DataError, InterfaceError
+from pykudu_sql.storage.transaction.transaction import Transaction
+
+_EMPTY = getsizeof("")
+
+
+class _Convert(Protocol):
+    """The operations of some sets of parameters; `first`: how many sets are before these."""
+
+    def __call__(
+        self, parameter_rows: Sequence[ParameterValues], first: int = 0
+    ) -> RowOperations: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A statement over values or a key, which runs for many sets of parameters.
+
+    Attributes:
+        values: that it writes for each of them.
+        rows: that each of them has.
+    """
+
+    table: TableInfo
+    kind: RowOpKind
+    values: Iterable[Value]
+    convert: _Convert
+    rows: int
+
+
+def batch_action(
+    state: SessionState,
+    mode: RowErrorMode,
+    batch: Batch,
+    parameter_rows: Sequence[ParameterValues],
+) -> Callable[[Transaction], RowResults]:
+    """What writes the operations of all sets of parameters.
+
+    `mode`: what to do about bad rows. Raises DataError, InterfaceError: a value does not fit.
+    """
+    table = batch.table
+    if mode is RowErrorMode.FAIL:
+        parts = pieces(batch.values, parameter_rows, chunk_bytes(state.store.budget))
+        if len(parts) > 1:
+            return partial(_write_pieces, state, batch, parameter_rows, parts)
+    try:
+        operations = batch.convert(parameter_rows)
+    except (DataError, InterfaceError) as error:
+        if mode is RowErrorMode.FAIL or not is_row_error(error):
+            raise
+        return _batch_of_fitting(batch, parameter_rows)
+    return lambda transaction: transaction.write(table, operations, mode)
+
+
+def _write_pieces(
+    state: SessionState,
+    batch: Batch,
+    parameter_rows: Sequence[ParameterValues],
+    parts: Sequence[range],
+    transaction: Transaction,
+) -> RowResults:
+    """Write the operations of some sets of parameters after those of others."""
+
+    def operations_of(part: range) -> RowOperations:
+        state.check_cancelled()
+        return batch.convert(parameter_rows[part.start : part.stop], part.start)
+
+    operations = map(operations_of, parts)
+    with state.followed():
+        if batch.kind is RowOpKind.INSERT:
+            return RowResults(transaction.insert(batch.table, operations), 0, 0, ())
+        return transaction.write_batches(batch.table, operations)
+
+
+def _batch_of_fitting(
+    batch: Batch, parameter_rows: Sequence[ParameterValues]
+) -> Callable[[Transaction], RowResults]:
+    """The same without the sets of parameters that do not fit, whose rows are reported."""
+    rows, convert = batch.rows, batch.convert
+    bad = faults(len(parameter_rows), lambda start, stop: convert(parameter_rows[start:stop]))
+    accepted = [index for index in range(len(parameter_rows)) if index not in bad]
+    operations = convert([parameter_rows[index] for index in accepted])
+    positions = [index * rows + row for index in accepted for row in range(rows)]
+    errors = [
+        row_error(index * rows + row, f"parameters {index + 1}", error)
+        for index, error in bad.items()
+        for row in range(rows)
+    ]
+    return lambda transaction: reported(
+        transaction.write(batch.table, operations, RowErrorMode.COLLECT), positions, errors
+    )
+
+
+def pieces(
+    values: Iterable[Value], parameter_rows: Sequence[ParameterValues], most: int
+) -> Sequence[range]:
+    """The places of sets of parameters whose rows have few bytes of texts together.
+
+    Args:
+        values: that are written for each set; those that are constants have their bytes there too.
+        parameter_rows: the sets.
+        most: bytes of a piece, which one set alone may exceed.
+    """
+    every = range(len(parameter_rows))
+    if len(every) < 2:
+        return [every]
+    written = list(values)
+    texts = [value for value in written if isinstance(value, Parameter) and value.type.is_variable]
+    constant = sum(len(value) for value in written if isinstance(value, str | bytes))
+    keys = [value.key for value in texts]
+    size = constant * len(every) + sum(_bytes_of(parameter_rows, key) for key in keys)
+    if size <= most:
+        return [every]
+    return list(_cut([constant + _row_bytes(row, keys) for row in parameter_rows], most))
+
+
+def _row_bytes(row: ParameterValues, keys: Sequence[ParameterKey]) -> int:
+    return sum(_bytes_of([row], key) for key in keys)
+
+
+def _bytes_of(rows: Sequence[ParameterValues], key: ParameterKey) -> int:
+    """About what the values of a parameter take beyond empty texts."""
+    try:
+        size = sum(map(getsizeof, map(itemgetter(key), rows)))
+    except Exception:
+        return 0  # a value that cannot be read: whoever converts it says so
+    return max(0, size - _EMPTY * len(rows))
+
+
+def _cut(sizes: Sequence[int], most: int) -> Iterator[range]:
+    start = size = 0
+    for place, each in enumerate(sizes):
+        if size + each > most and place > start:
+            yield range(start, place)
+            start, size = place, 0
+        size += each
+    yield range(start, len(sizes))
