@@ -1,10 +1,15 @@
-"""ARCHITECTURE.md, the glossary and the pages of the rooms name files that exist, and all files."""
+"""ARCHITECTURE.md, the glossary and the pages of the rooms name what there is, and all files."""
 
+import ast
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from pykudu_sql.planner.query.passes import PASSES
 
 ROOT = Path(__file__).resolve().parent.parent
 GLOSSARY = ROOT / "docs" / "architecture" / "glossary.md"
@@ -90,3 +95,64 @@ def test_every_term_of_the_glossary_has_a_file_and_stands_there_once() -> None:
     terms = [row["term"] for row in _ROW.finditer(text) if (ROOT / row["path"]).is_file()]
     assert len(terms) == len(rows) > 60
     assert len(set(terms)) == len(terms)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_name_within_a_module_or_class_is_there(page: Path) -> None:
+    """`module.name` and `Class.name`; words that are neither a module nor a class may have any."""
+    names = names_by_owner()
+    missing = [
+        f"{owner}.{name}"
+        for code in re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8"))
+        for owner, name in re.findall(r"(?<![\w.$])(\w+)\.(?=(\w+))", code)
+        if owner in names and name not in names[owner] | {"py", "md"}
+    ]
+    assert missing == []
+
+
+@cache
+def names_by_owner() -> Mapping[str, set[str]]:
+    """The names in each module and class of the product; of a class those of its bases too.
+
+    Of a module that has the name of a folder, those of the modules in that as well.
+    """
+    names: dict[str, set[str]] = defaultdict(set)
+    members: dict[str, set[str]] = defaultdict(set)
+    bases: list[tuple[str, str]] = []
+    for path in (path for top in _HOUSE for path in (ROOT / top).rglob("*.py")):
+        members[path.parent.parent.name].add(path.parent.name)
+        members[path.parent.name].add(path.stem)
+        if path.stem == "__init__":
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        names[path.stem].update(names_in_tree(tree))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                names[node.name].update(names_in_tree(node))
+                bases += [(node.name, base.id) for base in node.bases if isinstance(base, ast.Name)]
+    for name, base in bases:
+        names[name] |= names.get(base, set())
+    return {owner: own | members[owner] for owner, own in names.items()}
+
+
+def names_in_tree(tree: ast.AST) -> Iterator[str]:
+    """The functions, classes, variables and attributes that a module or class defines.
+
+    Texts too: names of slots, and of the places that a fault is injected at.
+    """
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=str(name)) | ast.ClassDef(name=str(name)):
+                yield name
+            case ast.Name(id=str(name), ctx=ast.Store()):
+                yield name
+            case ast.Attribute(attr=str(name), ctx=ast.Store()):
+                yield name
+            case ast.Constant(value=str(text)):
+                yield text.rpartition(".")[2]
+
+
+def test_the_table_of_passes_has_them_in_their_order() -> None:
+    page = (GLOSSARY.parent / "planner.md").read_text(encoding="utf-8")
+    table = page.partition("| Pass | needs | guarantees |\n")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == [step.name for step in PASSES]
