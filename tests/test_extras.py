@@ -129,7 +129,8 @@ def run(python: Path, folder: Path, *commands: list[str]) -> str:
 def run_program(python: Path, folder: Path, program: str, *arguments: str) -> str:
     """Run a program there; what it printed."""
     kept = {"PATH": f"{python.parent}:/usr/bin:/bin", "HOME": str(folder)}
-    kept |= {name: os.environ[name] for name in ("JAVA_HOME", "TMPDIR") if name in os.environ}
+    names = ("JAVA_HOME", "TMPDIR", "PYTHONPYCACHEPREFIX")
+    kept |= {name: os.environ[name] for name in names if name in os.environ}
     done = subprocess.run(
         [str(python), "-c", program, *arguments],
         cwd=folder,
