@@ -10,6 +10,7 @@ from functools import partial
 from pykudu_sql.shell.slt.database import ScriptDatabase
 from pykudu_sql.shell.slt.outcomes import (
     Completed,
+    Failed,
     Outcome,
     Problem,
     check_explain,
@@ -21,6 +22,7 @@ from pykudu_sql.shell.slt.records import (
     Control,
     Digest,
     ExplainRecord,
+    Failure,
     FlushRecord,
     Halt,
     HashThreshold,
@@ -88,6 +90,7 @@ class ScriptRunner:
         self._hash_threshold = 0
         self._snapshots: dict[str, int] = {}
         self._digests: dict[str, Digest] = {}
+        self._failed: StatementRecord | None = None
         self._stop = threading.Event()
 
     def run(self, records: Sequence[Record], *, stop_at_problem: bool = False) -> ScriptResult:
@@ -108,12 +111,16 @@ class ScriptRunner:
                     continue
                 if isinstance(record, Halt):
                     break
+                if not _is_expected_to_fail(record):
+                    problems.extend(self._act_behind_failed())
                 result = self._record(record)
                 if isinstance(result, ExecutedRecord):
                     executed.append(result)
                 problem = result.problem if isinstance(result, ExecutedRecord) else result
                 if problem is not None:
                     problems.append(problem)
+            else:
+                problems.extend(self._act_behind_failed())
         finally:
             self._database.close()
         seconds = time.perf_counter() - started
@@ -169,8 +176,12 @@ class ScriptRunner:
                 problem = problem or self._check_label(record, sql, outcome)
             case StatementRecord():
                 problem = check_statement(record, sql, outcome)
-                after = self._run_action(record, self._after_statement)
-                problem = problem or after
+                if isinstance(outcome, Failed):
+                    self._failed = record
+                else:
+                    self._failed = None
+                    after = self._run_action(record, self._after_statement)
+                    problem = problem or after
         return ExecutedRecord(record, outcome, self._hash_threshold, problem)
 
     def _snapshot(self, name: str, connection: str) -> None:
@@ -178,6 +189,12 @@ class ScriptRunner:
 
     def _after_statement(self) -> None:
         self._state.after_statement(self._database)
+
+    def _act_behind_failed(self) -> Sequence[Problem]:
+        """Do once what is due behind statements that failed one after the other."""
+        failed, self._failed = self._failed, None
+        problem = failed and self._run_action(failed, self._after_statement)
+        return (problem,) if problem else ()
 
     def _check_label(self, record: QueryRecord, sql: str, outcome: Outcome) -> Problem | None:
         """Queries of one label have one result."""
@@ -188,3 +205,7 @@ class ScriptRunner:
         if expected == actual:
             return None
         return Problem(record, sql, f"differs from other queries labelled {record.label!r}")
+
+
+def _is_expected_to_fail(record: Record) -> bool:
+    return isinstance(record, StatementRecord) and isinstance(record.expected, Failure)

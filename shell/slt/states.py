@@ -13,7 +13,8 @@ class State:
 
     Attributes:
         name: as `--state`, `onlyif` and `skipif` know it.
-        after_statement: what happens to the database behind every statement.
+        after_statement: what happens to the database behind a statement, and behind a row of
+            failing ones once.
         settings: settings of its connections.
     """
 

@@ -1,11 +1,14 @@
 """The runner against sqlite3: what is right passes, and every planted failure is caught."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from pykudu_sql.shell.slt.runner import ScriptResult
-from pykudu_sql.shell.slt.states import STATES
+from pykudu_sql.shell.slt.database import Driver, ScriptDatabase
+from pykudu_sql.shell.slt.parser import parse
+from pykudu_sql.shell.slt.runner import ScriptResult, ScriptRunner
+from pykudu_sql.shell.slt.states import STATES, State
 
 Run = Callable[..., ScriptResult]
 
@@ -179,3 +182,45 @@ def test_an_open_transaction_survives_every_state(run_script: Run, state: str) -
         "query I\nSELECT count(*) FROM t\n----\n0\n"
     )
     assert run_script(text, state).problems == ()
+
+
+ACTED_TWICE = """\
+statement ok
+CREATE TABLE t (a)
+
+statement error
+NO
+
+statement error
+NO
+
+query I
+SELECT count(*) FROM t
+----
+0
+"""
+
+
+def test_a_state_acts_once_behind_statements_that_fail_in_a_row(
+    sqlite_driver: Driver, tmp_path: Path
+) -> None:
+    acts: list[bool] = []
+    state = State("counted", lambda database: acts.append(database.in_transaction))
+    runner = ScriptRunner(ScriptDatabase(sqlite_driver, tmp_path), state, frozenset())
+    assert runner.run(parse(ACTED_TWICE)).problems == ()
+    assert acts == [False, False]
+
+
+@pytest.mark.parametrize("behind", ["", "query I\nSELECT 1\n----\n1\n"], ids=["the end", "a query"])
+def test_what_goes_wrong_behind_failing_statements_stands_at_the_last(
+    sqlite_driver: Driver, tmp_path: Path, behind: str
+) -> None:
+    def act(database: ScriptDatabase) -> None:
+        raise OSError("broken")
+
+    runner = ScriptRunner(
+        ScriptDatabase(sqlite_driver, tmp_path), State("broken", act), frozenset()
+    )
+    result = runner.run(parse(f"statement error\nNO\n\nstatement error\nNO\n\n{behind}"))
+    (problem,) = result.problems
+    assert (problem.record.source.line, problem.reason) == (4, "unexpected error: OSError: broken")
