@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pykudu_sql.storage.catalog.alter import AlterStep
     from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
     from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
+    from pykudu_sql.storage.catalog.tablet_spans import TabletSpan
     from pykudu_sql.storage.commit.committer import Committer
     from pykudu_sql.storage.commit.definitions import Definitions
     from pykudu_sql.storage.commit.history import History
@@ -150,6 +151,17 @@ class OpenStore(ABC):
     def catalog_at(self, bound: "SnapshotBound") -> "Catalog":
         """The tables that a snapshot of a bound sees."""
         return self._services.state.history.at(bound)
+
+    def tablet_spans(
+        self, table_id: str, low: "SnapshotBound", high: "SnapshotBound"
+    ) -> tuple["TabletSpan", ...]:
+        """The tablets that a table had at bounds from `low` to `high`; see `tablet_spans`.
+
+        The history of the table is held from `low` on.
+        """
+        from pykudu_sql.storage.catalog.tablet_spans import tablet_spans
+
+        return tablet_spans(self._services.state.history.by_table.get(table_id, ()), low, high)
 
     @property
     def tablets(self) -> dict[str, "Tablet"]:

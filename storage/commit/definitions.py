@@ -302,6 +302,8 @@ class Definitions:
 
     def _record_table(self, table: TableInfo) -> None:
         """Record a table's new state. The caller holds the commit lock."""
+        from pykudu_sql.storage.catalog.tablet_spans import tablet_spans
+
         self._committer.check_writable()
         timestamp = self._committer.clock.now()
         self._catalog.with_table(table, timestamp)
@@ -313,8 +315,9 @@ class Definitions:
         }
         with self.folders(fresh), self._adding(fresh):
             self._record_change({"op": "table", "ts": timestamp, "table": table.to_json()})
-        for info in stored.tablets:
-            self._tablets[info.id].change_schema(stored.schema)
+        # Those of dropped range partitions too: their history is read with the columns of later.
+        for span in tablet_spans(self._state.history.by_table[table.id], NOTHING, EVERYTHING):
+            self._tablets[span.tablet_id].change_schema(stored.schema)
 
     def _record_change(self, edit: dict[str, Any]) -> None:
         """Record an edit that has a time. The caller holds the commit lock."""

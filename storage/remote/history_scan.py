@@ -8,17 +8,22 @@ One call reads a whole table, tablet after tablet, as Arrow batches:
 Changes have the columns wanted, `_change_type` (text) and `_commit_timestamp`; versions have
 `_valid_from` and `_valid_to`. Times are hybrid times as uint64. `store` may be one that writes or
 one that only reads, in any process: `plan_changes` names one share a tablet as JSON, `read_share`
-reads it with a store of its own. Rows that came or went with a range partition are no changes:
-no commit touched them.
+reads it with a store of its own.
+
+Both read the tablets of range partitions that were dropped meanwhile too, up to the drop, which
+deletes their rows. So the changes from one moment to another are those to a moment between them
+and those from there on, whatever became of the table.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import pyarrow as pa
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.tablet_spans import TabletSpan, with_rows_of
+from pykudu_sql.storage.common.predicate.column_predicate import Predicate
 from pykudu_sql.storage.common.rows.history_columns import (
     CHANGE_TYPE,
     COMMIT_TIMESTAMP,
@@ -26,7 +31,7 @@ from pykudu_sql.storage.common.rows.history_columns import (
     VALID_TO,
     HistoryKind,
 )
-from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import DataError, FormatVersionError, HistoryPurgedError
 from pykudu_sql.storage.open_store import OpenStore
@@ -42,8 +47,9 @@ from pykudu_sql.storage.tablet.read.version_scan import (
     scan_tablet_changes,
     scan_tablet_versions,
 )
+from pykudu_sql.storage.tablet.tablet import Tablet
 
-SHARE_VERSION = 1
+SHARE_VERSION = 2
 _LOOKS = 20
 
 
@@ -53,13 +59,13 @@ class ChangeShare:
 
     Attributes:
         table_id: of the table.
-        tablet: its index among the table's tablets at `high`.
+        tablet_id: of the tablet, which may be dropped by now.
         low, high: commits at times low <= t < high.
         column_ids: wanted, in order.
     """
 
     table_id: str
-    tablet: int
+    tablet_id: str
     low: SnapshotBound
     high: SnapshotBound
     column_ids: tuple[int, ...]
@@ -79,7 +85,7 @@ class ChangeShare:
             version = int(value["version"])
             share = cls(
                 str(value["table_id"]),
-                int(value["tablet"]),
+                str(value["tablet_id"]),
                 SnapshotBound(int(value["low"])),
                 SnapshotBound(int(value["high"])),
                 tuple(int(column_id) for column_id in value["column_ids"]),
@@ -103,8 +109,8 @@ def plan_changes(
     store.wait_until_readable(high)
     store.history.hold((table,), low)
     return tuple(
-        ChangeShare(table.id, tablet, low, high, tuple(column_ids))
-        for tablet in range(len(table.tablets))
+        ChangeShare(table.id, span.tablet_id, low, high, tuple(column_ids))
+        for span in store.tablet_spans(table.id, low, high)
     )
 
 
@@ -146,13 +152,18 @@ def read_share(store: OpenStore, share: ChangeShare) -> Iterator[pa.RecordBatch]
     """
     follow(store, share.high)
     table = store.catalog_at(share.high).by_id.get(share.table_id)
-    if table is None or share.tablet >= len(table.tablets):
+    if table is None:
         raise HistoryPurgedError(f"table {share.table_id} of a share of a history scan is gone")
     if not table.schema.by_id.keys() >= set(share.column_ids):
         store.refresh()  # the share was planned by a process that saw a newer table
         table = with_later_columns(store, table)
-    return scan_changes(
-        store, table, share.low, share.high, share.column_ids, tablets=(share.tablet,)
+    return _scan_changes(
+        store,
+        table,
+        share.low,
+        share.high,
+        share.column_ids,
+        lambda spans: [one for one in spans if one.tablet_id == share.tablet_id],
     )
 
 
@@ -162,7 +173,7 @@ def scan_changes(
     low: SnapshotBound,
     high: SnapshotBound,
     column_ids: Sequence[int],
-    tablets: Iterable[int] | None = None,
+    predicate: Predicate | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The changes of a table's rows by commits at times low <= t < high.
 
@@ -173,20 +184,33 @@ def scan_changes(
         table: as of `high`.
         low, high: bounds.
         column_ids: wanted, in order.
-        tablets: indexes of those to read; all when None.
+        predicate: on the key: leaves out tablets; rows are not filtered.
 
     Raises HistoryPurgedError: history does not reach back to `low`; SnapshotInFutureError: `high`
     has not come yet; CorruptionError, DiskError: a file cannot be read.
     """
+    return _scan_changes(
+        store, table, low, high, column_ids, lambda spans: with_rows_of(spans, predicate)
+    )
+
+
+def _scan_changes(
+    store: OpenStore,
+    table: TableInfo,
+    low: SnapshotBound,
+    high: SnapshotBound,
+    column_ids: Sequence[int],
+    choose: Callable[[Sequence[TabletSpan]], Sequence[TabletSpan]],
+) -> Iterator[pa.RecordBatch]:
+    """See `scan_changes`; `choose`: the tablets to read."""
     store.wait_until_readable(high)
     hold = store.history.hold((table,), low)
     reach = HistoryRange(low, high, high, hold.bound)
     schema = history_schema(table, column_ids, HistoryKind.CHANGES)
     names = pa.array(CHANGE_TYPES)
-    for index in _all(table) if tablets is None else tablets:
-        tablet = store.tablets[table.tablets[index].id]
+    for tablet, dropped in _tablets(store, choose(store.tablet_spans(table.id, low, high))):
         changes: Iterator[RowChanges] = scan_tablet_changes(
-            tablet, table.schema.columns, column_ids, reach
+            tablet, table.schema.columns, column_ids, reach.up_to(dropped)
         )
         for part in changes:
             times = pa.array(part.timestamps)
@@ -201,7 +225,7 @@ def scan_versions(
     window: tuple[SnapshotBound | None, SnapshotBound],
     until: SnapshotBound,
     column_ids: Sequence[int],
-    tablets: Iterable[int] | None = None,
+    predicate: Predicate | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The versions of a table's rows that were valid some time within a window.
 
@@ -212,7 +236,7 @@ def scan_versions(
             is where history begins.
         until: bound of the snapshot that is read: later commits are not seen.
         column_ids: wanted, in order.
-        tablets: indexes of those to read; all when None.
+        predicate: on the key: leaves out tablets; rows are not filtered.
 
     Raises: as `scan_changes`.
     """
@@ -223,10 +247,10 @@ def scan_versions(
         store.history.hold((table,), low)  # which says what is wrong
     reach = HistoryRange(low, window[1], until, whole.bound)
     schema = history_schema(table, column_ids, HistoryKind.VERSIONS)
-    for index in _all(table) if tablets is None else tablets:
-        tablet = store.tablets[table.tablets[index].id]
+    spans = with_rows_of(store.tablet_spans(table.id, low, until), predicate)
+    for tablet, dropped in _tablets(store, spans):
         versions: Iterator[RowVersions] = scan_tablet_versions(
-            tablet, table.schema.columns, column_ids, reach
+            tablet, table.schema.columns, column_ids, reach.up_to(dropped)
         )
         for part in versions:
             begins = pa.array(part.valid_from, mask=part.valid_from == 0)
@@ -246,8 +270,12 @@ def history_schema(table: TableInfo, column_ids: Sequence[int], kind: HistoryKin
     return pa.schema([*(column.field for column in columns), *history_fields])
 
 
-def _all(table: TableInfo) -> range:
-    return range(len(table.tablets))
+def _tablets(
+    store: OpenStore, spans: Sequence[TabletSpan]
+) -> Sequence[tuple[Tablet, Timestamp | None]]:
+    """The tablets to read, and when each was dropped, before a refresh may change the store."""
+    tablets = store.tablets
+    return [(tablets[span.tablet_id], span.dropped) for span in spans]
 
 
 def _batches(schema: pa.Schema, columns: Sequence[pa.Array]) -> Iterator[pa.RecordBatch]:

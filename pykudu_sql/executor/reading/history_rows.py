@@ -8,7 +8,6 @@ import pyarrow as pa
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.plan import Scan
 from pykudu_sql.planner.plan.query_plans import HistoryWindow
-from pykudu_sql.storage.common.partition.partition_pruner import prune
 from pykudu_sql.storage.common.predicate.column_predicate import Predicate
 from pykudu_sql.storage.common.rows.history_columns import HistoryKind
 from pykudu_sql.storage.common.types import compute as pc
@@ -45,16 +44,15 @@ def history_rows(
     metadata_ids = {c.id for c in table.schema.columns[-2:]}
     requested_columns = [table.schema.by_id[i] for i in scan.column_ids]
     column_ids = [column.id for column in requested_columns if column.id not in metadata_ids]
-    tablets = prune(table.schema, table.partition_schema, predicate)
     until = transaction.bound if window.until is None else window.until
     high = until if window.high is None else window.high
     if window.kind is HistoryKind.CHANGES:
         # A transaction that began before the window sees nothing of it.
         low = until if window.low is None else min(window.low, high)
-        batches = scan_changes(store, stored, low, high, column_ids, tablets)
+        batches = scan_changes(store, stored, low, high, column_ids, predicate)
     else:
         reach = (window.low, high)
-        batches = scan_versions(store, stored, reach, until, column_ids, tablets)
+        batches = scan_versions(store, stored, reach, until, column_ids, predicate)
     schema = history_schema(stored, column_ids, window.kind)
     whole = pa.Table.from_batches(_checked(state, batches), schema)
     return pa.table(

@@ -19,6 +19,7 @@ from pykudu_sql.spark.reading.keeper import keep_lease
 from pykudu_sql.spark.reading.read_plan import open_to_read
 from pykudu_sql.spark.reading.read_timestamps import ReadTimestamps
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.commit.history import FOR_EVER
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.rows.history_columns import CHANGE_TYPE, COMMIT_TIMESTAMP
 from pykudu_sql.storage.common.types.hybrid_time import (
@@ -29,6 +30,7 @@ from pykudu_sql.storage.common.types.hybrid_time import (
     bound_at,
     bound_before,
     last_before,
+    later_by,
 )
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import UndefinedTableError
@@ -42,6 +44,7 @@ from pykudu_sql.storage.remote.scan_planner import plan_tokens
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 
 MOST_TASKS = 32
+_MICROS = 1_000_000
 METADATA_FIELDS = (
     StructField(CHANGE_TYPE, StringType(), False),
     StructField(COMMIT_TIMESTAMP, DecimalType(HYBRID_TIME.precision, 0), False),
@@ -143,9 +146,31 @@ class ChangeFeed:
         """See all commits below a bound that an earlier reader of this stream saw."""
         follow(self._store, bound)
 
-    def has_changes(self, table: TableInfo, bound: SnapshotBound) -> bool:
-        """Whether a commit at or above a bound may have touched a table's rows."""
-        return any(self._store.tablets[info.id].newest >= bound for info in table.tablets)
+    def has_changes(self, table: TableInfo, low: SnapshotBound, high: SnapshotBound) -> bool:
+        """Whether a commit at a time low <= t < high may have touched a table's rows.
+
+        Raises HistoryPurgedError: history does not reach back to a drop of a range partition that
+        may have taken some.
+        """
+        store = self._store
+        if any(
+            span.dropped is not None or store.tablets[span.tablet_id].newest >= low
+            for span in store.tablet_spans(table.id, low, high)
+        ):
+            return True
+        past = store.catalog_at(low)
+        if table.id not in past.by_id:
+            past.require_completeness(table.name)
+        return False
+
+    def is_aging(self, table: TableInfo, bound: SnapshotBound, newest: SnapshotBound) -> bool:
+        """Whether a bound lies so far below the newest that history leaves it behind before long.
+
+        That is half of the time for which the table keeps history.
+        """
+        age = self._store.history.age_of(table)
+        middle = later_by(last_before(newest), -age * _MICROS // 2)
+        return age != FOR_EVER and bound <= middle
 
     def rows_of(self, table: TableInfo, index: int, bound: SnapshotBound) -> int:
         """About how many rows a tablet has; deleted ones count."""

@@ -80,7 +80,7 @@ class PykuduStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     @reason_alone()
     def latestOffset(self, start: Mapping[str, Any], limit: ReadLimit) -> dict[str, Any]:
-        """Where the next batch ends; at `start` if there is nothing new.
+        """Where the next batch ends; at `start` if there is nothing new, and that is not old.
 
         Args:
             start: where it begins.
@@ -97,8 +97,12 @@ class PykuduStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 return self._next_tablets(begin, most).to_json()
         newest = self._newest()
         table = feed.table(begin.table_id, max(newest, begin.bound))
-        if newest <= begin.bound or not feed.has_changes(table, begin.bound):
+        if newest <= begin.bound:
             return dict(start)
+        if not feed.has_changes(table, begin.bound, newest):
+            # A batch without rows, now and then, keeps the offset within the table's history.
+            idle = feed.is_aging(table, begin.bound, newest)
+            return StreamOffset(table.id, newest).to_json() if idle else dict(start)
         feed.check_history(table, begin.bound)
         if most is None:
             return StreamOffset(begin.table_id, newest).to_json()

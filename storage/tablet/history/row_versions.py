@@ -19,14 +19,14 @@ where none begins is a delete, and where one takes over from another there are a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.types.arrays import plain
-from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING, SnapshotBound
+from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING, SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import (
@@ -63,6 +63,13 @@ class RowVersions:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def ended_by(self, drop: Timestamp | None) -> "RowVersions":
+        """The versions of a tablet that was dropped: those still valid end then, if it was."""
+        if drop is None:
+            return self
+        valid = self.valid_to == STILL_VALID
+        return replace(self, valid_to=np.where(valid, np.uint64(drop), self.valid_to))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +140,17 @@ def versions_of(
 
 
 def changes_of(
-    rows: RowSlice, column_ids: Sequence[int], low: SnapshotBound, high: SnapshotBound
+    rows: RowSlice,
+    column_ids: Sequence[int],
+    low: SnapshotBound,
+    high: SnapshotBound,
+    dropped: Timestamp | None = None,
 ) -> RowChanges:
-    """The changes by commits at times low <= t < high; see `versions_of`."""
-    versions = versions_of(rows, column_ids, low, high, high)
+    """The changes by commits at times low <= t < high; see `versions_of`.
+
+    `dropped`: when their tablet was, which deletes the rows of `high`; None where it was not.
+    """
+    versions = versions_of(rows, column_ids, low, high, high).ended_by(dropped)
     begins = versions.valid_from >= np.uint64(low)
     ends = versions.valid_to != STILL_VALID
     goes_on = np.zeros(len(versions), np.bool_)

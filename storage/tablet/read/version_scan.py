@@ -20,7 +20,13 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound, bound_at
+from pykudu_sql.storage.common.types.hybrid_time import (
+    UNCOMMITTED,
+    SnapshotBound,
+    Timestamp,
+    bound_at,
+    bound_before,
+)
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.tablet.delta.delta_store import select, within, without_columns
 from pykudu_sql.storage.tablet.delta.delta_tracker import visible_redo
@@ -59,12 +65,22 @@ class HistoryRange:
             and did not end below `low`.
         until: commits at or above this bound are not seen; none below it is on its way.
         since: the ancient history mark, at most `low`: nothing below it is returned.
+        dropped: when the tablet was, not below `low`: which ends every row of it; None where it
+            was not.
     """
 
     low: SnapshotBound
     high: SnapshotBound
     until: SnapshotBound
     since: SnapshotBound
+    dropped: Timestamp | None = None
+
+    def up_to(self, drop: Timestamp | None) -> "HistoryRange":
+        """The same of a tablet that was dropped at a time, if it was."""
+        if drop is None:
+            return self
+        end = bound_before(drop)
+        return HistoryRange(self.low, min(self.high, end), end, self.since, drop)
 
 
 def scan_tablet_versions(
@@ -83,7 +99,9 @@ def scan_tablet_versions(
         tablet,
         columns,
         reach,
-        lambda rows: versions_of(rows, column_ids, reach.low, reach.high, reach.until),
+        lambda rows: versions_of(rows, column_ids, reach.low, reach.high, reach.until).ended_by(
+            reach.dropped
+        ),
         only_changed=None,
     )
 
@@ -91,13 +109,16 @@ def scan_tablet_versions(
 def scan_tablet_changes(
     tablet: Tablet, columns: Sequence[ColumnSchema], column_ids: Sequence[int], reach: HistoryRange
 ) -> Iterator[RowChanges]:
-    """The changes of a tablet's rows, in key order; see `scan_tablet_versions`."""
+    """The changes of a tablet's rows, in key order; see `scan_tablet_versions`.
+
+    The drop of a tablet changes every row that it has by then: they are deleted.
+    """
     return _scan(
         tablet,
         columns,
         reach,
-        lambda rows: changes_of(rows, column_ids, reach.low, reach.high),
-        only_changed=(reach.low, reach.high),
+        lambda rows: changes_of(rows, column_ids, reach.low, reach.high, reach.dropped),
+        only_changed=(reach.low, reach.high) if reach.dropped is None else None,
     )
 
 

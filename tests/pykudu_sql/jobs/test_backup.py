@@ -342,3 +342,20 @@ def test_one_process_at_a_time_adds_a_step(path: str, tmp_path: Path) -> None:
         backup(path, str(target))
     lock.release()
     assert backup(path, str(target)).note.startswith("step 1")
+
+
+def test_a_step_behind_the_drop_of_a_range_has_the_changes_before_it(tmp_path: Path) -> None:
+    path, target = str(tmp_path / "my.db"), str(tmp_path / "backup")
+    run(path, *MADE)
+    with pykudu_sql.connect(path, read_only=True) as conn:
+        since = conn.snapshot_timestamp()
+    backup(path, target)
+    run(path, "UPDATE t SET v = 'late' WHERE id = 11", *STEPS[2])
+    backup(path, target)
+    restored = str(tmp_path / "again.db")
+    restore(target, restored)
+    told = f"SELECT id, day, v, _change_type FROM CHANGES(t, {since}) ORDER BY ALL"
+    changes = ask(path, told)
+    assert ask(restored, told) == changes
+    assert (11, 11, "late", "update_postimage") in changes
+    assert [row[-1] for row in changes].count("delete") == 50

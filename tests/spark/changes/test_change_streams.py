@@ -274,3 +274,45 @@ def test_a_stream_restarted_after_alter_table_has_the_columns_of_its_restart(
     run(table, "DELETE FROM t WHERE id = 3")
     with pytest.raises(ProgrammingError, match="column 'v'"):
         batches(before)
+
+
+def test_a_late_stream_has_the_changes_of_a_range_that_was_dropped_meanwhile(
+    spark: SparkSession, path: str, batches: Callable[[DataFrame], list[Rows]]
+) -> None:
+    low = run(
+        path,
+        "CREATE TABLE t (id BIGINT PRIMARY KEY, v STRING) PARTITION BY HASH (id) PARTITIONS 2, "
+        "RANGE (id) (PARTITION VALUES < 10, PARTITION 10 <= VALUES)",
+    )
+    named = "id bigint, _change_type string not null, _commit_timestamp decimal(20,0) not null"
+
+    def late() -> DataFrame:
+        reader = spark.readStream.format("pykudu").schema(named)
+        return reader.options(table="t", readChangeFeed="true", startingTimestamp=low).load(path)
+
+    run(path, "INSERT INTO t VALUES (1, 'a'), (11, 'b')")
+    (first,) = batches(late())
+    assert told(first) == [(1, "insert"), (11, "insert")]
+    run(
+        path,
+        "UPDATE t SET v = 'c' WHERE id = 1",
+        "ALTER TABLE t DROP RANGE PARTITION VALUES < 10, ADD RANGE PARTITION VALUES < 10",
+        "INSERT INTO t VALUES (1, 'd')",
+        "ALTER TABLE t ADD COLUMN w INT DEFAULT 7",
+        "FLUSH TABLE t",
+        "DROP TABLE t",
+        "UNDROP TABLE t",
+    )
+    (second,) = batches(late())
+    assert [row[1] for row in sorted(second, key=lambda row: (row[2], row[1]))] == [
+        "update_postimage",
+        "update_preimage",
+        "delete",
+        "insert",
+    ]
+    columns = ["id", "_change_type", "_commit_timestamp"]
+    whole = changes(spark, startingTimestamp=low).load(path).select(columns)
+    assert sorted(tuple(row) for row in whole.collect()) == sorted([*first, *second])
+    with pykudu_sql.connect(path, read_only=True) as conn:
+        answer = conn.execute(f"SELECT id, _change_type FROM CHANGES(t, {low}) ORDER BY ALL")
+        assert [tuple(row) for row in answer.fetchall()] == sorted(told([*first, *second]))

@@ -1,8 +1,9 @@
 """A stream driven as Spark drives it, but without Spark, against what each statement did.
 
-Statements change rows, columns and files in a random order, with snapshots that are restored; the
-stream is asked in between, for few rows or all, started again from its last offset, and made to run
-its last batch again.
+Statements change rows, columns, range partitions and files in a random order, with snapshots that
+are restored and tables that are dropped and brought back; the stream is asked in between, often or
+seldom, for few rows or all, started again from its last offset, and made to run its last batch
+again. In the end the changes between two moments, read at once, are the same.
 """
 
 import random
@@ -16,12 +17,14 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 import pykudu_sql
 from pykudu_sql.spark.changes.stream_reader import PykuduStreamReader
 from pykudu_sql.spark.data_source import PykuduDataSource
-from pykudu_sql.storage.errors import UndefinedColumnError
+from pykudu_sql.storage.common.types import hybrid_time
+from pykudu_sql.storage.errors import HistoryPurgedError, UndefinedColumnError, UndefinedTableError
 
 Row = Mapping[str, Any]
 Change = tuple[str, int, str]
-STEPS = 40
+STEPS = 60
 KEYS = 60
+RANGES = ("VALUES < 20", "20 <= VALUES < 40", "40 <= VALUES")
 
 
 class Consumer:
@@ -79,17 +82,19 @@ def _identities(rows: list[Row]) -> list[tuple[str, int, str, int]]:
 
 
 class Statements:
-    """Random statements over table t, whose columns beside `id` and `v` come and go."""
+    """Random statements over table t, whose ranges and columns come and go, but `id` and `v`."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
         self._number = 0
         self._columns = ["n"]
         self._snapshots: list[int] = []
+        self._dropped: list[int] = []
 
     def next(self) -> str:
         rng, number = self._rng, self._next()
-        some = ", ".join(f"({key}, '{number}')" for key in rng.sample(range(KEYS), 4))
+        keys = [key for key in range(KEYS) if key // 20 not in self._dropped]
+        some = ", ".join(f"({key}, '{number}')" for key in rng.sample(keys, 4))
         kinds: list[Callable[[], str]] = [
             lambda: (
                 f"INSERT INTO t (id, v) SELECT * FROM (VALUES {some}) s(a, b) "
@@ -104,6 +109,12 @@ class Statements:
             ),
             lambda: "FLUSH TABLE t",
             lambda: "OPTIMIZE TABLE t FULL",
+            lambda: "TRUNCATE TABLE t",
+            lambda: "DROP TABLE t; UNDROP TABLE t",
+            self._drop_range,
+            self._drop_range,
+            self._add_range,
+            self._renew_range,
             self._add,
             self._rename,
             self._drop,
@@ -133,6 +144,23 @@ class Statements:
         self._snapshots.clear()  # a table is not restored to a moment with a column dropped since
         return f"ALTER TABLE t DROP COLUMN {self._columns.pop()}"
 
+    def _drop_range(self) -> str:
+        if len(self._dropped) > 1:
+            return self._add_range()
+        there = [one for one in range(len(RANGES)) if one not in self._dropped]
+        self._dropped.append(self._rng.choice(there))
+        return f"ALTER TABLE t DROP RANGE PARTITION {RANGES[self._dropped[-1]]}"
+
+    def _add_range(self) -> str:
+        if not self._dropped:
+            return self._drop_range()
+        return f"ALTER TABLE t ADD RANGE PARTITION {RANGES[self._dropped.pop(0)]}"
+
+    def _renew_range(self) -> str:
+        there = [one for one in range(len(RANGES)) if one not in self._dropped]
+        name = RANGES[self._rng.choice(there)]
+        return f"ALTER TABLE t DROP RANGE PARTITION {name}, ADD RANGE PARTITION {name}"
+
     def _snapshot(self) -> str:
         self._snapshots.append(self._next())
         return f"CREATE SNAPSHOT s{self._number}"
@@ -140,6 +168,8 @@ class Statements:
     def _restore(self) -> str:
         if not self._snapshots:
             return self._snapshot()
+        if self._dropped:  # rows of the snapshot would have no place
+            return self._add_range()
         return f"RESTORE TABLE t TO SNAPSHOT s{self._rng.choice(self._snapshots)}"
 
 
@@ -157,22 +187,28 @@ def _changes(before: Mapping[int, str], after: Mapping[int, str]) -> Counter[Cha
     return changes
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_stream_gives_exactly_what_random_statements_did(path: str, seed: int) -> None:
+@pytest.mark.parametrize(("seed", "polls"), [(1, 30), (2, 30), (3, 5), (4, 1)])
+def test_a_stream_gives_exactly_what_random_statements_did(
+    path: str, seed: int, polls: int
+) -> None:
     rng = random.Random(seed)
     statements = Statements(rng)
     with pykudu_sql.connect(path, autocommit=True) as conn:
         conn.execute(
             "CREATE TABLE t (id INT PRIMARY KEY, v STRING, n INT DEFAULT 1) "
-            "PARTITION BY HASH (id) PARTITIONS 2"
+            "PARTITION BY HASH (id) PARTITIONS 2, "
+            f"RANGE (id) ({', '.join(f'PARTITION {one}' for one in RANGES)})"
         )
-        conn.execute("INSERT INTO t (id, v) VALUES (1, 'a'), (2, 'b'), (3, 'c')")
-        rows = {1: "a", 2: "b", 3: "c"}
+        since = conn.snapshot_timestamp()
+        conn.execute("INSERT INTO t (id, v) VALUES (1, 'a'), (2, 'b'), (23, 'c')")
+        rows = {1: "a", 2: "b", 23: "c"}
         expected = _changes({}, rows)
         consumer = Consumer(path)
-        for step in rng.choices(["statement", "poll", "restart", "again"], [6, 3, 1, 1], k=STEPS):
+        kinds = ["statement", "poll", "restart", "again"]
+        for step in rng.choices(kinds, [60, polls, 10, 10], k=STEPS):
             if step == "statement":
-                conn.execute(statements.next())
+                for statement in statements.next().split("; "):
+                    conn.execute(statement)
                 after = dict(conn.execute("SELECT id, v FROM t").fetchall())
                 expected += _changes(rows, after)
                 rows = after
@@ -187,3 +223,68 @@ def test_a_stream_gives_exactly_what_random_statements_did(path: str, seed: int)
             pass
         consumer.stop()
         assert consumer.given == expected
+        between = f"SELECT _change_type, id, v FROM CHANGES(t, {since})"
+        assert Counter(conn.execute(between).fetchall()) == expected
+        living = "SELECT id, v FROM t FOR SYSTEM_TIME ALL WHERE _valid_to IS NULL"
+        assert dict(conn.execute(living).fetchall()) == rows
+
+
+@pytest.fixture
+def ranged(path: str) -> str:
+    """A table of two ranges, with a row in each."""
+    run(
+        path,
+        "CREATE TABLE t (id INT PRIMARY KEY, v STRING) "
+        "PARTITION BY RANGE (id) (PARTITION VALUES < 20, PARTITION 20 <= VALUES)",
+        "INSERT INTO t VALUES (1, 'a'), (21, 'b')",
+    )
+    return path
+
+
+def run(path: str, *statements: str) -> None:
+    with pykudu_sql.connect(path, autocommit=True) as conn:
+        for statement in statements:
+            conn.execute(statement)
+
+
+def test_a_drop_that_history_has_left_behind_is_an_error_though_nothing_else_changed(
+    ranged: str,
+) -> None:
+    consumer = Consumer(ranged)
+    consumer.poll(ReadAllAvailable())
+    run(ranged, "INSERT INTO t VALUES (2, 'c')", "ALTER TABLE t DROP RANGE PARTITION VALUES < 20")
+    run(ranged, "SET DATABASE history_max_age = 0", "VACUUM")
+    with pytest.raises(HistoryPurgedError) as caught:
+        consumer.poll(ReadAllAvailable())
+    assert caught.value.sqlstate == "72000"
+    consumer.stop()
+
+
+def test_a_stream_stops_at_a_dropped_table_and_goes_on_when_it_is_back(ranged: str) -> None:
+    consumer = Consumer(ranged)
+    consumer.poll(ReadAllAvailable())
+    run(ranged, "DELETE FROM t WHERE id = 1", "DROP TABLE t")
+    with pytest.raises(UndefinedTableError, match="was dropped"):
+        consumer.poll(ReadAllAvailable())
+    run(ranged, "UNDROP TABLE t", "ALTER TABLE t DROP RANGE PARTITION 20 <= VALUES")
+    assert consumer.poll(ReadAllAvailable()) == 2
+    consumer.stop()
+    assert consumer.given["delete", 1, "a"] == consumer.given["delete", 21, "b"] == 1
+
+
+def test_the_offset_of_a_table_that_rests_stays_within_its_history(
+    ranged: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    present = hybrid_time.wall_micros()
+    consumer = Consumer(ranged)
+    consumer.poll(ReadAllAvailable())
+    run(ranged, "CREATE TABLE u (id INT PRIMARY KEY)")
+    for day in range(1, 20):
+        later = present + day * 24 * 3600 * 1_000_000
+        monkeypatch.setattr(hybrid_time, "wall_micros", lambda later=later: later)
+        run(ranged, f"INSERT INTO u VALUES ({day})", "VACUUM")
+        consumer.restart()
+        assert consumer.poll(ReadAllAvailable()) == 0
+    run(ranged, "UPDATE t SET v = 'z' WHERE id = 1")
+    assert consumer.poll(ReadAllAvailable()) == 2
+    consumer.stop()

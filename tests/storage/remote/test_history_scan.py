@@ -10,9 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.catalog.alter import AddColumn, DropColumn
+from pykudu_sql.storage.catalog.alter import AddColumn, AddRange, DropColumn, DropRange
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.partition.partition import (
+    HashDimension,
+    PartitionSchema,
+    RangePartition,
+)
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
@@ -44,6 +48,9 @@ def opened(env: Any, path: str, opening: Any = Store, **options: Any) -> Iterato
         store.close()
 
 
+RANGES = (RangePartition(None, (3,)), RangePartition((3,), None))
+
+
 def new_table(store: Store, tablets: int = 1) -> TableInfo:
     columns = [
         ColumnSchema(0, "k", INT),
@@ -52,7 +59,7 @@ def new_table(store: Store, tablets: int = 1) -> TableInfo:
     ]
     schema = create_schema(columns, ["k"])
     hashed = (HashDimension(schema.key_ids, tablets),) if tablets > 1 else ()
-    return store.create_table("t", schema, PartitionSchema(hashed))
+    return store.create_table("t", schema, PartitionSchema(hashed, (0,), RANGES))
 
 
 def write(store: Store, *batches: tuple[RowOpKind, list[dict[str, Any]]]) -> int:
@@ -129,6 +136,7 @@ STEP = st.one_of(
     st.tuples(st.just("update"), st.dictionaries(KEYS, st.integers(0, 3), min_size=1)),
     st.tuples(st.just("delete"), st.sets(KEYS, min_size=1)),
     st.tuples(st.just("replace"), st.dictionaries(KEYS, st.integers(0, 3), min_size=1)),
+    st.tuples(st.just("renew"), st.sampled_from(RANGES)),
     st.tuples(st.sampled_from(["flush", "optimize", "rewrite", "reopen"]), st.none()),
 )
 
@@ -152,6 +160,11 @@ def do(store: Store, rows: dict[int, Row], step: tuple[str, Any]) -> tuple[int, 
             time = write(store, (RowOpKind.UPDATE, cells))
             after = {**rows, **{k: (k, v, rows[k][2]) for k, v in known.items()}}
             return time, (after, set(known))
+    if name == "renew":
+        store.alter_table("t", [DropRange(what), AddRange(what)])
+        gone = [k for k in rows if (k < 3) == (what is RANGES[0])]
+        after = {k: row for k, row in rows.items() if k not in gone}
+        return store.catalog.timestamp, (after, set(gone))
     if name == "delete" and (gone := [k for k in what if k in rows]):
         time = write(store, (RowOpKind.DELETE, [{"k": k} for k in gone]))
         return time, ({k: row for k, row in rows.items() if k not in gone}, set(gone))
@@ -195,6 +208,10 @@ def test_changes_and_versions_are_those_of_a_model_with_full_history(
             assert ordered(changes(store, low, high)) == ordered(model_changes(states, low, high))
         found = versions(store, low, high, until)
         assert ordered(found) == ordered(model_versions(states, low, high, until))
+        middle = data.draw(st.sampled_from([bound for bound in bounds if low <= bound <= high]))
+        if middle > start + 1:
+            parts = changes(store, low, middle) + changes(store, middle, high)
+            assert ordered(parts) == ordered(changes(store, low, high))
     finally:
         store.close()
 
@@ -226,7 +243,7 @@ def test_shares_are_read_by_a_process_that_only_reads(tmp_path: Path) -> None:
         store.flush()
         high = 1 + write(store, (RowOpKind.DELETE, [{"k": k} for k in range(4)]))
         texts = [share.to_json() for share in plan_changes(store, table, low, high, ids(store))]
-        assert len(texts) == 3
+        assert len(texts) == 6
         with opened(LocalEnv(), path, ReaderStore) as reader:
             found = [
                 tuple(row.values())
@@ -271,3 +288,29 @@ def test_a_change_of_a_column_dropped_since_is_none(tmp_path: Path) -> None:
             "update_preimage",
             "update_postimage",
         ]
+
+
+def test_the_history_of_a_dropped_range_has_the_columns_of_later(tmp_path: Path) -> None:
+    with opened(LocalEnv(), str(tmp_path / "db")) as store:
+        new_table(store)
+        low = write(store, (RowOpKind.INSERT, [{"k": 1, "v": 1, "w": "a"}]))
+        store.alter_table("t", [DropRange(RANGES[0])])
+        dropped = store.catalog.timestamp
+        added = AddColumn(ColumnSchema(0, "n", INT, True, read_default=7, write_default=7))
+        store.alter_table("t", [DropColumn("w"), added])
+        expected = [(1, 1, 7, "insert", low), (1, 1, 7, "delete", dropped)]
+        assert changes(store, low, store.now()) == expected
+        assert versions(store, None, store.now(), store.now()) == [(1, 1, 7, low, dropped)]
+        store.flush()
+        assert changes(store, low, store.now()) == expected
+
+
+def test_the_drop_of_a_range_before_the_mark_is_refused_and_not_left_out(tmp_path: Path) -> None:
+    with opened(LocalEnv(), str(tmp_path / "db")) as store:
+        new_table(store)
+        low = write(store, (RowOpKind.INSERT, [{"k": 1, "v": 1, "w": "a"}]))
+        store.alter_table("t", [DropRange(RANGES[0])])
+        store.definitions.set_history_max_age(0)
+        assert store.vacuum().tablets == 1
+        with pytest.raises(HistoryPurgedError, match="its history goes back to"):
+            changes(store, low, store.now())
