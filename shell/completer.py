@@ -102,7 +102,7 @@ class ShellCompleter(Completer):
             case Suggest.LISTINGS:
                 yield from map(fold, list_show_statements())
             case Suggest.SETTINGS:
-                yield from SETTINGS
+                yield from sorted(SETTINGS)
             case Suggest.KEYWORDS:
                 yield from map(fold, sorted(KEYWORDS))
             case Suggest.TYPES:

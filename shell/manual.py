@@ -9,6 +9,8 @@ PAGES = Path(__file__).parent / "pages"
 _HEADING = re.compile(r"^#{1,2} (.+)$", re.MULTILINE)
 # A block without a language is grammar; the others are examples and what they print.
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# A line that belongs to no paragraph before it: a blank one, an item, a row of a table, a heading.
+_BEGINS = re.compile(r"$|- |\d+\. |\||#")
 _OPTIONAL = re.compile(r"\[[^][]*\] ?")
 _BRACKETS = str.maketrans("", "", "[]")
 # Statements that a page is about as a whole.
@@ -52,6 +54,30 @@ def find_section(statement: str) -> Section | None:
             if section is not None:
                 return section
     return None
+
+
+def paragraphs(text: str) -> Iterator[tuple[str, bool]]:
+    """The parts of a page: a paragraph or an item of a list in one line, a block as it stands.
+
+    Each with whether its lines may be broken elsewhere. Blank lines are parts of their own.
+    """
+    lines: list[str] = []
+    in_block = False
+    for line in text.splitlines():
+        is_fence = line.startswith("```")
+        begins = in_block or is_fence or _BEGINS.match(line) is not None
+        if lines and begins and not in_block:
+            yield " ".join(lines), True
+            lines = []
+        if in_block or is_fence or line.startswith("|"):
+            yield line, False
+        elif line:
+            lines.append(line.strip() if lines else line)
+        else:
+            yield line, True
+        in_block = in_block is not is_fence
+    if lines:
+        yield " ".join(lines), True
 
 
 def _sections() -> Iterator[Section]:

@@ -15,7 +15,7 @@ from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.enums import DEFAULT_BUFFER
-from prompt_toolkit.filters import has_focus
+from prompt_toolkit.filters import completion_is_selected, has_completions, has_focus
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -206,6 +206,12 @@ def _key_bindings() -> KeyBindings:
     @bindings.add("tab", filter=typing)
     def _(event: KeyPressEvent) -> None:
         complete_word(event.current_buffer)
+
+    @bindings.add("up", filter=typing & has_completions & ~completion_is_selected)
+    def _(event: KeyPressEvent) -> None:
+        # The menu came by itself: it must not stand between the user and the history.
+        event.current_buffer.cancel_completion()
+        event.current_buffer.auto_up(count=event.arg)
 
     @bindings.add("f4", filter=typing)
     def _(event: KeyPressEvent) -> None:

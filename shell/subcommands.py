@@ -5,6 +5,7 @@ and makes no database: a new one is named by a path with a separator or an exten
 """
 
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -97,13 +98,17 @@ def check_database_name(name: str) -> None:
     """Check that the first word of a command line names a database.
 
     `name`: as given. Raises UsageError: it has no separator and no extension, and no directory has
-    that name.
+    that name; or it is a subcommand behind options.
     """
     if names_a_database(name):
         return
+    if (command := subcommand(name)) is not None:
+        use = f"pykudu-sql {command.name} {command.arguments}".rstrip()
+        raise UsageError(f"'{name}' is a command and stands before all options: {use}")
     names = [command.name for command in SUBCOMMANDS]
     raise UsageError(
         f"'{name}' is neither a command nor a database{suggest_name(name, names)}\n"
         f"commands: {', '.join(names)}\n"
-        f"A new database is named by a path with a separator or an extension: ./{name}, {name}.db"
+        "A new database is named by a path with a separator or an extension: "
+        f"{shlex.quote(f'./{name}')}, {shlex.quote(f'{name}.db')}"
     )

@@ -84,7 +84,7 @@ def parameter_value(parameters: ParameterValues, key: ParameterKey, column: str 
     except (KeyError, IndexError, TypeError) as error:
         raise InterfaceError(
             f"no value was given for {parameter_name(key)}",
-            hint="pass a sequence for `?`, a mapping for `:name`",
+            hint="pass a sequence for `?`, a mapping for `:name`; in the shell, .param name value",
             sqlstate="07001",
         ) from error
     except Exception as error:

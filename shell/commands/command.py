@@ -1,5 +1,6 @@
 """What a command is, and what the functions of all commands share."""
 
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from pykudu_sql.shell.settings import UsageError, replace_setting
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
+
+_GROUP = re.compile(r"\[[^]]*\]|\S+")  # words that are left out together, or a word
 
 Action = Callable[["ShellSession", Sequence[str]], None]
 
@@ -53,10 +56,10 @@ class Command:
 
     def accepts(self, count: int) -> bool:
         """Whether so many arguments may be given."""
-        words = self.arguments.split()
-        required = sum(not word.startswith("[") for word in words)
-        repeats = bool(words) and words[-1].rstrip("]").endswith("...")
-        return required <= count and (repeats or count <= len(words))
+        groups = _GROUP.findall(self.arguments)
+        required = sum(not group.startswith("[") for group in groups)
+        repeats = self.arguments.rstrip("]").endswith("...")
+        return required <= count and (repeats or count <= len(self.arguments.split()))
 
 
 class Quit(Exception):

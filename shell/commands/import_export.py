@@ -15,12 +15,13 @@ from pykudu_sql.shell.settings import UsageError
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
 
-_IMPORT = "usage: .import FILE TABLE [--create] [--key A,B] [--null WORD]"
+_IMPORT_ARGUMENTS = "FILE TABLE [--create] [--key A,B] [--null WORD]"
+_IMPORT = f"usage: .import {_IMPORT_ARGUMENTS}"
 
 
 @command(
     ".import",
-    arguments="FILE TABLE [--create] [--key] [A,B] [--null] [WORD]",
+    arguments=_IMPORT_ARGUMENTS,
     summary="rows of files into a table, or a new one: CSV, JSON, Parquet, ORC, Arrow",
     access=ExternalAccess.FILE,
 )

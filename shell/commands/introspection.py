@@ -24,20 +24,19 @@ SELECT name, type,
   CASE WHEN nullable THEN 'null' ELSE 'not null' END AS "null", default_value AS "default"
 FROM sys.columns WHERE table_name = ? AND NOT hidden ORDER BY position
 """
+# On a narrow terminal the middle is left out: what `\\d` shows, too.
 _STORED_COLUMNS = """
 WITH files AS (
   SELECT column_name, string_agg(DISTINCT replace(encoding, '_ENCODING', ''), ', ') AS encodings,
     sum(rows) AS "rows", sum(raw_bytes) AS raw_bytes, sum(bytes) AS bytes
   FROM sys.column_files WHERE table_name = ? GROUP BY column_name
 )
-SELECT c.name, c.type,
+SELECT c.name, c.type, replace(c.encoding, '_ENCODING', '') AS encoding, f.encodings AS stored,
   CASE WHEN c.key_position IS NOT NULL THEN 'key ' || CAST(c.key_position AS STRING) ELSE '' END
     AS key,
   CASE WHEN c.nullable THEN 'null' ELSE 'not null' END AS "null", c.default_value AS "default",
-  replace(c.encoding, '_ENCODING', '') AS encoding, f.encodings AS stored,
-  replace(c.compression, '_COMPRESSION', '') AS compression, f."rows",
-  format_bytes(CAST(f.raw_bytes AS BIGINT)) AS plain, format_bytes(CAST(f.bytes AS BIGINT)) AS disk,
-  c.comment
+  c.comment, f."rows", replace(c.compression, '_COMPRESSION', '') AS compression,
+  format_bytes(CAST(f.raw_bytes AS BIGINT)) AS plain, format_bytes(CAST(f.bytes AS BIGINT)) AS disk
 FROM sys.columns c LEFT JOIN files f ON f.column_name = c.name
 WHERE c.table_name = ? ORDER BY c.position
 """

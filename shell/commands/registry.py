@@ -15,7 +15,7 @@ from pykudu_sql.shell.commands import (
     time_travel,
 )
 from pykudu_sql.shell.commands.command import Command, ExternalAccess, command, split_words
-from pykudu_sql.shell.manual import find_section
+from pykudu_sql.shell.manual import find_section, paragraphs
 from pykudu_sql.shell.output.spans import Line, Role, Span
 from pykudu_sql.shell.output.wrapping import wrap_entry, wrap_line
 from pykudu_sql.shell.settings import UnknownCommandError, UsageError, suggest_name
@@ -91,14 +91,12 @@ def help_command(session: "ShellSession", arguments: Sequence[str]) -> None:
 
 def _page_lines(text: str, columns: int | None) -> Iterator[Line]:
     """Lines of a page that fit the terminal; those of examples stay as they are."""
-    in_block = False
-    for line in text.splitlines():
-        is_fence = line.startswith("```")
-        in_block = in_block is not is_fence
-        if in_block or is_fence:
-            yield (Span(line),)
+    for paragraph, is_text in paragraphs(text):
+        if is_text:
+            indent = 2 if paragraph.startswith("- ") else 0
+            yield from wrap_line((Span(paragraph),), columns, indent)
         else:
-            yield from wrap_line((Span(line),), columns, 2 if line.startswith("- ") else 0)
+            yield from ((Span(line),) for line in paragraph.split("\n"))
 
 
 COMMANDS: tuple[Command, ...] = (

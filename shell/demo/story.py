@@ -39,7 +39,8 @@ def main(arguments: Sequence[str]) -> int:
     `arguments`: at most the folder to keep the database in. Returns the exit code.
     """
     parser = ArgumentParser("pykudu-sql demo", "Load real flight data and tell the whole story.")
-    parser.add_argument("folder", metavar="DIR", nargs="?", help="keeps the database there")
+    text = f"a folder to keep the database in, as DIR/{_DATABASE}"
+    parser.add_argument("folder", metavar="DIR", nargs="?", help=text)
     folder = parser.parse_args(arguments).folder
     try:
         tables = {name: load(name) for name in TABLES}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pykudu_sql.shell.editing.command_arguments import COMMAND_ARGUMENTS, Suggest
 from pykudu_sql.shell.editing.derived_columns import derived_columns
-from pykudu_sql.shell.editing.next_words import next_words
+from pykudu_sql.shell.editing.next_words import next_words, statement_rest
 from pykudu_sql.shell.editing.query_scopes import is_visible, scopes
 from pykudu_sql.shell.editing.tokens import KEYWORDS, Kind, Token, tokenize, words
 
@@ -166,6 +166,8 @@ def _complete_sql(past: Sequence[Token], statement: Sequence[Token], prefix: str
         return Completion((Suggest.COLUMNS,), prefix, tables)
     if _expects_type(past):
         return Completion((Suggest.TYPES,), prefix)
+    if _expects_moment(past):
+        return Completion((Suggest.NEXT, Suggest.FUNCTIONS), prefix, next=("SNAPSHOT",))
     if previous.word in _BEFORE_EXPRESSION or _is_operator(previous):
         if previous.word == "ON" and len(joined := tuple(_relations(past))) > 1:
             return Completion(
@@ -177,7 +179,10 @@ def _complete_sql(past: Sequence[Token], statement: Sequence[Token], prefix: str
         read = [n for n in derived if n in tables or n not in expressions or not tables]
         columns = tuple(dict.fromkeys(c for name in read for c in derived[name]))
         return Completion(_EXPRESSION, prefix, tables, aliases, columns)
-    return Completion((Suggest.KEYWORDS,), prefix)
+    following = statement_rest(past)
+    if past[0].word == "EXPLAIN" and {token.word for token in past} <= {"EXPLAIN", "ANALYZE"}:
+        return Completion((Suggest.NEXT, Suggest.STATEMENTS), prefix, next=following)
+    return Completion((Suggest.NEXT if following else Suggest.KEYWORDS,), prefix, next=following)
 
 
 def _aliases(relations: Sequence[tuple[str, str]]) -> tuple[str, ...]:
@@ -200,6 +205,13 @@ def _expects_table(past: Sequence[Token]) -> bool:
         # EXTRACT(year FROM ...) and `ON CONFLICT DO UPDATE` take no table.
         return not (previous.word == "FROM" and _is_open_function(past[:-1], "EXTRACT"))
     return previous.text == "," and _in_from_list(past[:-1])
+
+
+def _expects_moment(past: Sequence[Token]) -> bool:
+    """Whether AS OF stands before the cursor, or RESTORE TABLE t TO."""
+    if past[-1].word == "OF":
+        return len(past) > 1 and past[-2].word == "AS"
+    return past[-1].word == "TO" and past[0].word == "RESTORE"
 
 
 def _expects_database(past: Sequence[Token]) -> bool:

@@ -14,15 +14,16 @@ def join_conditions(
 ) -> Iterator[str]:
     """Conditions that join a table with those before it, the likeliest first.
 
-    First columns of one name of which one is a key, and `customer_id` beside the key `id` of
-    `customers`; then other columns of one name.
+    First `customer_id` beside the key `id` of `customers`, then columns of one name of which one
+    is a key, then other columns of one name.
 
     Args:
         joined, before: the tables.
         columns, keys: of tables, by name.
     """
     alias, table = joined
-    likely: list[str] = []
+    references: list[str] = []
+    shared_keys: list[str] = []
     others: list[str] = []
     for other_alias, other in before:
         for column in columns.get(other, ()):
@@ -30,12 +31,13 @@ def join_conditions(
                 condition = f"{other_alias}.{column} = {alias}.{joined_column}"
                 is_key = column in keys.get(other, ()) or joined_column in keys.get(table, ())
                 if column == joined_column:
-                    (likely if is_key else others).append(condition)
+                    (shared_keys if is_key else others).append(condition)
                 elif _refers(column, table, joined_column, keys) or _refers(
                     joined_column, other, column, keys
                 ):
-                    likely.append(condition)
-    yield from likely
+                    references.append(condition)
+    yield from references
+    yield from shared_keys
     yield from others
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from pykudu_sql.shell.editing.tokens import Kind, Token
+from pykudu_sql.statements import list_statements
 
 ENCODINGS = (
     "AUTO_ENCODING",
@@ -40,6 +41,7 @@ _NEXT: Mapping[str, tuple[str, ...]] = {
         "SET TBLPROPERTIES",
     ),
     "ALTER: ALTER COLUMN {name}": ("SET", "DROP"),
+    "RESTORE: TABLE {name}": ("TO",),
     "ENCODING": ENCODINGS,
     "COMPRESSION": COMPRESSIONS,
 }
@@ -50,10 +52,18 @@ _BEHIND_BRACKETS: Mapping[str, tuple[str, ...]] = {
 _MOST_WORDS = 3
 
 
+def statement_rest(past: Sequence[Token]) -> tuple[str, ...]:
+    """The words that statements go on with that begin so: of CREATE, TABLE and others."""
+    beginning = " ".join(token.word for token in past) + " "
+    return tuple(
+        text.removeprefix(beginning) for text in list_statements() if text.startswith(beginning)
+    )
+
+
 def next_words(past: Sequence[Token]) -> tuple[str, ...]:
     """The words that may come behind these tokens; empty where this is no such place."""
     words = [token.word or token.text for token in past]
-    if words[:1] not in (["CREATE"], ["ALTER"]):
+    if words[:1] not in (["CREATE"], ["ALTER"], ["RESTORE"]):
         return ()
     if words[-1] == ")":
         return _BEHIND_BRACKETS.get(_before_brackets(words), ()) if "BY" in words else ()

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.output.display import elide, width
+from pykudu_sql.shell.output.display import elide, escape, width
 
 if TYPE_CHECKING:
     from pykudu_sql import ProgressReport
@@ -26,18 +26,19 @@ def progress_line(report: "ProgressReport | None", seconds: float, columns: int)
     spinner = _SPINNER[int(seconds * 10) % len(_SPINNER)]
     if report is None:
         return elide(f"{spinner} running for {_time(seconds)}", room)
+    activity = escape(report.activity)  # names a table
     count_text = f"{format_count(report.done)} {report.unit}"
     if not report.total and not report.done:
-        return elide(f"{spinner} {report.activity} for {_time(seconds)}", room)  # nothing came yet
+        return elide(f"{spinner} {activity} for {_time(seconds)}", room)  # nothing came yet
     if not report.total:
-        return elide(f"{spinner} {report.activity}: {count_text}, {_time(seconds)}", room)
+        return elide(f"{spinner} {activity}: {count_text}, {_time(seconds)}", room)
     share = min(1.0, report.done / report.total)
     percent = int(share * 100)
     time_text = _time(seconds)
     if _MIN_PERCENT_TO_ESTIMATE <= percent < 100:
         time_text += f", about {_time(seconds * (1 - share) / share)} left"
     count_text = f"{format_count(report.done)} of {format_count(report.total)} {report.unit}"
-    text = f" {percent:3} %  {report.activity}: {count_text}  {time_text}"
+    text = f" {percent:3} %  {activity}: {count_text}  {time_text}"
     bar = min(_MOST_BAR, room - width(text))
     if bar < _LEAST_BAR:
         return elide(text.strip(), room)

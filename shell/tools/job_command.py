@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from pykudu_sql import Error
 from pykudu_sql.shell.arguments import ArgumentParser
 from pykudu_sql.shell.exit_codes import ExitCode, exit_code
+from pykudu_sql.shell.output.display import escape
 from pykudu_sql.shell.output.terminal import print_error
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def progress_printer(name: str) -> Callable[[str], None]:
         now = time.monotonic()
         if now - last_update >= _PERIOD:
             last_update = now
-            sys.stderr.write(f"\r{_CLEAR}{name}: {text}, {now - start:.0f} s")
+            sys.stderr.write(f"\r{_CLEAR}{name}: {escape(text)}, {now - start:.0f} s")
             sys.stderr.flush()
 
     return show

@@ -18,6 +18,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 COLUMNS, ROWS = 100, 40
 CTRL_C, CTRL_D, CTRL_R, TAB, ENTER = "\x03", "\x04", "\x12", "\t", "\r"
+UP = "\x1b[A"
 
 
 class Terminal:

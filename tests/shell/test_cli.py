@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -320,12 +321,18 @@ def test_a_first_word_that_is_no_command_and_no_path_makes_nothing(shell: Shell,
     done = shell(word, "-c", "SELECT 1")
     assert (done.returncode, done.stdout) == (2, "")
     assert f"'{word}' is neither a command nor a database" in done.stderr
-    assert "commands: slt, check, " in done.stderr and f"./{word}" in done.stderr
+    assert "commands: slt, check, " in done.stderr and shlex.quote(f"./{word}") in done.stderr
     assert list(shell.folder.iterdir()) == []
 
 
 def test_a_command_written_almost_right_is_suggested(shell: Shell) -> None:
     assert "did you mean 'check'?" in shell("chekc", "my.db").stderr
+
+
+def test_a_command_behind_options_is_told_its_place(shell: Shell) -> None:
+    done = shell("--read-only", "check", "my.db")
+    assert done.returncode == 2
+    assert "'check' is a command and stands before all options: pykudu-sql check DB" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["my.db", "./metrics", "metrics/"])

@@ -3,7 +3,7 @@
 import pytest
 
 from pykudu_sql.shell.cli import main
-from pykudu_sql.shell.manual import find_section
+from pykudu_sql.shell.manual import PAGES, find_section, paragraphs
 from pykudu_sql.statements import list_statements
 
 FOUND = {
@@ -34,3 +34,19 @@ def test_help_shows_commands_and_pages(capsys: pytest.CaptureFixture[str]) -> No
     assert shown.startswith(".describe [TABLE]") and "SHOW and DESCRIBE" in shown
     assert main(["-c", ".help frobnicate"]) == 1
     assert "no command and no statement 'frobnicate'" in capsys.readouterr().err
+
+
+def test_a_page_is_broken_where_the_terminal_ends_and_not_where_its_file_does() -> None:
+    text = "One\ntwo.\n\n- item\n  goes on\n- next\n| a |\n| b |\n"
+    text += "```sql\nSELECT 1\n\n  + 2;\n```\nLast."
+    assert list(paragraphs(text)) == [
+        ("One two.", True), ("", True), ("- item goes on", True), ("- next", True),
+        ("| a |", False), ("| b |", False), ("```sql", False), ("SELECT 1", False), ("", False),
+        ("  + 2;", False), ("```", False), ("Last.", True),
+    ]  # fmt: skip
+
+
+def test_no_word_of_a_page_is_lost_when_its_lines_are_joined() -> None:
+    for page in PAGES.glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        assert " ".join(part for part, _ in paragraphs(text)).split() == text.split()

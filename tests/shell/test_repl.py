@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.shell.terminal import COLUMNS, CTRL_C, CTRL_D, TAB, Terminal, prompts
+from tests.shell.terminal import COLUMNS, CTRL_C, CTRL_D, ENTER, TAB, UP, Terminal, prompts
 
 
 def test_a_statement_may_take_several_lines_and_shows_rows_and_time(terminal: Terminal) -> None:
@@ -28,6 +28,15 @@ def test_tab_completes_tables_and_columns(terminal: Terminal) -> None:
     terminal.type(CTRL_C)
     terminal.type(".tab" + TAB)
     terminal.wait(".tables")
+
+
+def test_up_walks_the_history_past_a_menu_that_came_by_itself(terminal: Terminal) -> None:
+    terminal.line("SELECT 41 + 1 AS answer;")
+    terminal.answer("1 row in ")
+    terminal.type("sel")
+    terminal.wait("statements")
+    terminal.type(UP + ENTER)
+    terminal.wait(lambda screen: screen.count("1 row in ") == 2)
 
 
 def test_the_prompt_shows_an_open_transaction(terminal: Terminal) -> None:

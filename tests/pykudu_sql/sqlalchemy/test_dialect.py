@@ -182,6 +182,11 @@ def test_frames_go_in_and_out_with_their_decimals(engine: Any) -> None:
         frame.to_sql("frame", engine, index=False, if_exists="append")
     back = pandas.read_sql("SELECT * FROM frame ORDER BY k", engine)
     assert back["d"].tolist()[:2] == [Decimal("1.50"), Decimal("1.50")] and len(back) == 4
+    whole = pandas.read_sql("SELECT * FROM frame", engine, coerce_float=False)
+    assert set(map(type, whole["d"].dropna())) == {Decimal}
+    # As docs/sqlalchemy.md says of this function of pandas.
+    whole = pandas.read_sql_table("frame", engine, coerce_float=False)
+    assert set(map(type, whole["d"].dropna())) == {float}
 
 
 def test_polars_reads_and_writes(engine: Any) -> None:

@@ -97,3 +97,16 @@ def test_a_terminal_shows_rows_and_sizes_of_tables(terminal: Terminal) -> None:
     table = terminal.answer("2 rows")
     assert "│ t      │ table  │      2 │" in table
     assert "│ v      │ view   │   NULL │" in table
+
+
+def test_a_narrow_terminal_shows_encodings_and_sizes_of_columns(terminal: Terminal) -> None:
+    columns = ", ".join(f"column_{number} STRING" for number in range(9))
+    terminal.line(f"CREATE TABLE t (id INT PRIMARY KEY, {columns} ENCODING PREFIX_ENCODING);")
+    terminal.wait(prompts(2))
+    terminal.line("INSERT INTO t (id, column_0) SELECT x, 'text' FROM range(1000) r(x); FLUSH;")
+    terminal.wait(prompts(3))
+    terminal.line(".maxwidth 80")
+    terminal.wait(prompts(4))
+    terminal.line("\\d+ t")
+    table = terminal.answer("columns (")
+    assert all(name in table for name in ("encoding", "plain", "disk"))

@@ -84,7 +84,14 @@ def at_mark(text: str) -> Completion:
         ("create table t (id bigint, primary key (|", (S.COLUMNS,), ""),
         ("select cast(a as |", (S.TYPES,), ""),
         ("select a::|", (S.TYPES,), ""),
-        ("explain |", (S.KEYWORDS,), ""),
+        ("explain |", (S.NEXT, S.STATEMENTS), ""),
+        ("explain analyze sel|", (S.NEXT, S.STATEMENTS), "sel"),
+        ("create |", (S.NEXT,), ""),
+        ("create or replace ta|", (S.NEXT,), "ta"),
+        ("insert |", (S.NEXT,), ""),
+        ("restore table t |", (S.NEXT,), ""),
+        ("restore table t to |", (S.NEXT, S.FUNCTIONS), ""),
+        ("select * from t as of |", (S.NEXT, S.FUNCTIONS), ""),
         ("set engine = |", (S.VALUES,), ""),
         ("set engine = 'sp|", (S.VALUES,), "'sp"),
         ("set maintenance to t|", (S.VALUES,), "t"),
@@ -233,6 +240,12 @@ def test_every_function_setting_value_and_snapshot_is_offered() -> None:
     assert offered("ALTER TABLE t ")[:2] == ["ADD", "ADD CONSTRAINT"]
     assert offered("ALTER TABLE t ALTER COLUMN c ") == ["SET", "DROP"]
     assert "DICT_ENCODING" in offered("CREATE TABLE t (a STRING ENCODING ")
+    assert offered("CREATE ")[:2] == ["DATABASE", "INDEX"]
+    assert offered("create or replace ") == ["TABLE", "VIEW"]
+    assert offered("RESTORE TABLE t ") == ["TO"]
+    assert offered("SELECT * FROM t AS OF sna") == ["snapshot"]
+    assert offered("EXPLAIN ")[:2] == ["ANALYZE", "ALTER TABLE"]
+    assert offered("SET eng")[0] == "engine"
     assert offered("USE ") == ['"default"']
     session.connection.execute("CREATE TABLE t (customer_id INT PRIMARY KEY)")
     assert offered("SELECT 1 FROM t WHERE cid")[0] == "customer_id"

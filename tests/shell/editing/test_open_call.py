@@ -54,7 +54,7 @@ KEYS = {"orders": ["id"], "customers": ["id"], "regions": ["region"]}
         (
             ("c", "customers"),
             [("o", "orders")],
-            ["o.id = c.id", "o.customer_id = c.id", "o.note = c.note"],
+            ["o.customer_id = c.id", "o.id = c.id", "o.note = c.note"],
         ),
         (("r", "regions"), [("o", "orders")], ["o.region = r.region"]),
         (

@@ -105,3 +105,11 @@ def test_no_line_is_shown_where_nobody_looks(clock: list[float]) -> None:
     line.show(lambda seconds, columns: "unseen")
     line.end()
     assert pipe.getvalue() == ""
+
+
+def test_a_table_named_by_a_foe_cannot_act_on_the_terminal_while_it_is_read() -> None:
+    report = ProgressReport("reading t\x1b]0;x\x07\r\u202e", 1, 2, "rows")
+    line = progress_line(report, 12.3, 120)
+    assert line.isprintable()
+    assert "reading t\\x1b]0;x\\x07\\r\\u202e: 1 of 2 rows" in line
+    assert width(progress_line(report, 12.3, 60)) < 60
