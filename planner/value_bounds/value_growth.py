@@ -58,6 +58,9 @@ class Measures(Protocol):
     def items(self, position: int) -> Amount:
         """Elements of an argument that is a list."""
 
+    def elements(self, position: int) -> Amount:
+        """No fewer than the elements of an argument if it is a list, nothing of a text."""
+
     def mapped(self, position: int, amount: Amount, parameters: Sequence[Amount]) -> Amount:
         """Bytes of a list that is made of an argument, an element for each."""
 
@@ -177,7 +180,8 @@ _HASHING = """
 """
 # By what a call is to the engine, or to the parser.
 _GROWTHS: Sequence[tuple[str, Growth]] = (
-    ("repeat", Growth(lambda a: a.size(1) * a.value(2), carrier=2)),
+    ("repeat",
+     Growth(lambda a: (a.size(1) + a.elements(1) * a.element) * a.value(2), carrier=2)),
     ("space", Growth(lambda a: a.value(1))),
     ("pad lpad rpad", _PADDED),
     ("replace", Growth(lambda a: a.size(1) * (a.size(3) + 1), small=_CELLS)),

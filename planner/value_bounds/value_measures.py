@@ -27,6 +27,7 @@ _WIDE_FIELD = "[0-9]{5,}|[*]|[{][^}]*[{]"
 _WIDEST_FIELD = 10_000
 _LONGEST_PATTERN = 1024 * 1024
 _CHAIN = 16
+_SCALAR_TEXTS = (*TEXT_TYPES, "BLOB")
 _SMALL_TYPES = (
     "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DATE",
     "TIME", "TIMESTAMP", "INTERVAL", "UUID",
@@ -84,6 +85,12 @@ class WrittenMeasures(Measures):
 
     def items(self, position: int) -> float:
         return _items(self._arguments[position - 1], self._unknown)
+
+    def elements(self, position: int) -> float:
+        argument = self._arguments[position - 1]
+        if isinstance(argument, exp.Array):
+            return _items(argument, self._unknown)
+        return self._unknown if self._size(argument) == inf else 0.0
 
     def mapped(self, position: int, amount: Amount, parameters: Sequence[Amount]) -> float:
         return self._unknown
@@ -221,6 +228,15 @@ class ComputedMeasures(Measures):
 
     def items(self, position: int) -> exp.Expr:
         return _amount(engine_call("len", self._copy(position)))
+
+    def elements(self, position: int) -> exp.Expr:
+        """See Measures; the commas of a list as a text, whose length binds for any type."""
+        text = exp.cast(self._copy(position), exp.DType.TEXT, copy=False)
+        comma, nothing = exp.Literal.string(","), exp.Literal.string("")
+        rest = engine_call("strlen", engine_call("replace", text.copy(), comma, nothing))
+        scalar = exp.If(this=self._has_type(position, _SCALAR_TEXTS), true=exp.Literal.number(0))
+        commas = engine_call("strlen", text) - rest
+        return exp.Case(ifs=[scalar], default=_amount(commas + exp.Literal.number(1)))
 
     def mapped(self, position: int, amount: exp.Expr, parameters: Sequence[exp.Expr]) -> exp.Expr:
         copies = [parameter.copy() for parameter in parameters]

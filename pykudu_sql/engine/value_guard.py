@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_DEPTH = 500
 _COUNTED_TOGETHER = 3  # checked calls of a statement that `_VECTORS` has room for
 _INDENT = 4
-_BLOCK = 1024 * 1024  # bytes that are looked at together
+_BLOCK = 256 * 1024  # bytes that are looked at together
 BATCH_ROWS = 64  # of a result with large values
 _SMALL_ROW = 16 * 1024
 _LARGE_PARAMETER = 64 * 1024
@@ -38,7 +38,6 @@ _MOST_OF_WINDOWS = 1024 * 1024 * 1024  # a batch of Arrow has twice as much of t
 _VECTORS = 6  # of large values that are in memory at once: results of calls, and copies for threads
 _VOLATILE = frozenset({"__handed_on", "__within_unfolded"})  # also of a constant
 _LIMIT = re.compile(r"(\w+) limit(?: (\d+))?: (.*)")
-_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _HINTS = {
     "rows": "compute it for fewer rows at once, or give connect(memory_limit=...) more",
     "window": "gather by GROUP BY or in a subquery, over smaller partitions, or give "
@@ -265,21 +264,28 @@ def _try_castable(beginnings: Any, kinds: Any) -> Any:
 
 
 def nesting(text: str) -> int:
-    """How deeply a JSON text is nested; of one that is too deep, the depth of its beginning."""
+    """How deeply a JSON text is nested; of one that is too deep, the depth of its beginning.
+
+    Behind a quotation mark that none closes nothing counts, for that is no JSON.
+    """
     import numpy as np
 
     data = text.encode(errors="replace")
     openings = data.count(b"[") + data.count(b"{")
     if openings <= MAX_DEPTH:
         return openings
-    codes = np.frombuffer(_TEXTS.sub(b"", data), np.uint8)
-    deepest = depth = 0
-    for begin in range(0, len(codes), _BLOCK):
-        block = codes[begin : begin + _BLOCK]
-        opened = (block == ord("[")) | (block == ord("{"))
-        closed = (block == ord("]")) | (block == ord("}"))
-        levels = depth + np.cumsum(opened.astype(np.int32) - closed)
-        deepest, depth = max(deepest, int(levels.max())), int(levels[-1])
+    if b"\\" in data:
+        data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+    deepest = depth = quotes = 0
+    for begin in range(0, len(data), _BLOCK):
+        block = np.frombuffer(data, np.uint8, min(_BLOCK, len(data) - begin), begin)
+        marks = quotes + np.cumsum(block == ord('"'), dtype=np.int32)
+        outside = marks % 2 == 0
+        opened = ((block == ord("[")) | (block == ord("{"))) & outside
+        closed = ((block == ord("]")) | (block == ord("}"))) & outside
+        levels = depth + np.cumsum(opened.astype(np.int8) - closed, dtype=np.int32)
+        deepest = max(deepest, int(levels.max()))
+        depth, quotes = int(levels[-1]), int(marks[-1]) % 2
         if deepest > MAX_DEPTH:
             break
     return deepest

@@ -128,6 +128,18 @@ def test_a_value_that_is_no_text_may_have_as_many_elements_as_bytes(
     assert [static.listed(place) for place in (1, 2, 3)] == [inf, 0, inf]
 
 
+def test_only_a_list_has_elements_whose_number_is_not_fewer_than_counted(
+    computed: Callable[[exp.Expr], Any],
+) -> None:
+    given = arguments("['a', 'b']", "'a,b'", "null::int[]", "'a,b'::blob", "[k, 1]", "x")
+    measures = ComputedMeasures(given)
+    assert [computed(measures.elements(place)) for place in (1, 2, 3, 4)] == [2, 0, 0, 0]
+    static = static_measures(given)
+    assert [static.elements(place) for place in (1, 2, 5, 6)] == [2, 0, 2, inf]
+    least = least_measures(given, is_constant=False)
+    assert [least.elements(place) for place in (1, 2, 5, 6)] == [2, 0, 2, 0]
+
+
 def test_elements_of_constants_take_more() -> None:
     given = arguments("[1]")
     assert ComputedMeasures(given, is_constant=True).element == CONSTANT_ELEMENT_BYTES

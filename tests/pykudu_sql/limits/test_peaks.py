@@ -33,6 +33,7 @@ REFUSED = (
     "SELECT [repeat('a', 30000000), repeat('b', 30000000)]",
     "SELECT list_resize(['a'], 60000, repeat('b', 1000))",
     "SELECT map([1], [repeat('a', 60000000)])",
+    "SELECT repeat([k], 4000000) FROM w",
 )
 IN_PARTS = (
     "SELECT count(*) FROM w a LEFT JOIN w b ON upper(a.x || b.x) > 'a' AND a.k < 20",
@@ -82,6 +83,13 @@ def test_what_would_exceed_it_is_refused_before_it_is_made() -> None:
     for script, result in zip(REFUSED, measured(*REFUSED), strict=True):
         assert result["sqlstate"] == "54000", (script, result)
         assert 0 < int(str(result["peak"])) <= LIMIT + 50, (script, result)
+
+
+def test_the_depth_of_json_is_counted_in_little_memory() -> None:
+    text = "SELECT json_structure('[' || repeat('{\"a\":1},', 400000) || '1]')"
+    (result,) = measured(text)
+    assert result["sqlstate"] == ""
+    assert 0 < int(str(result["peak"])) <= LIMIT + SPARE_OF_CALLS
 
 
 def test_conditions_of_outer_joins_over_wide_rows_stay_near_the_limit() -> None:

@@ -20,7 +20,8 @@ from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS
 from pykudu_sql.storage.errors import Error, ValueOutOfRangeError
 
 LARGE = [
-    "repeat('a', 2000000000)", "repeat([1], 100000000)", "lpad('a', 2000000000, '*')",
+    "repeat('a', 2000000000)", "repeat([1], 100000000)", "repeat([1], 4000000)",
+    "lpad('a', 2000000000, '*')",
     "rpad('a', 2000000000, 'é')", "space(2000000000)", "zeroblob(2000000000)",
     "replace(replace(replace(repeat('a', 100), 'a', repeat('a', 1000)), 'a', repeat('a', 1000)), "
     "'a', repeat('a', 1000))",
@@ -452,6 +453,7 @@ def test_checks_can_be_taken_out_again(call: str) -> None:
     ("text", "depth"),
     [("", 0), ("[1]", 1), ('{"a": [1, {"b": 2}]}', 3), ("[" * 600 + "]" * 600, 600),
      ("[" + ",".join(["[]"] * 600) + "]", 2), ('["' + "[" * 600 + '"]', 1),
+     ('["\\\\", ' + "[" * 501 + "]" * 501 + "]", 502), ('["' + "[" * 600, 0),
      ('["\\"' + "]" * 600 + '", ' + "[" * 501 + "]" * 501 + "]", 502)],
 )  # fmt: skip
 def test_brackets_in_texts_are_no_nesting(text: str, depth: int) -> None:
