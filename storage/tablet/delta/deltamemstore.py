@@ -8,14 +8,13 @@ Two shapes arrive: single changes, kept as Python cells and found by ordinal at 
 kept as columns. For a scan the single changes are turned into columns, each only once.
 
 A row changed ever so often stays cheap to read. What its single changes come to is kept beside
-their list, batches are merged so that their number grows with the logarithm of the changes, and
-for scans of "now" there are runs from which superseded changes are left out: they grow with the
-rows changed, not with the changes, and a scan after a commit makes only the small ones anew.
+their list, batches have an index (`batch_index`), and for scans of "now" there are runs from which
+superseded changes are left out: they grow with the rows changed, not with the changes, and a scan
+after a commit makes only the small ones anew.
 """
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +28,7 @@ from pykudu_sql.storage.common.types.hybrid_time import (
     Timestamp,
 )
 from pykudu_sql.storage.common.types.types import Cell, DataType
+from pykudu_sql.storage.tablet.delta.batch_index import BatchIndex
 from pykudu_sql.storage.tablet.delta.delta_collapse import collapse
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_run import DeltaRun
@@ -42,14 +42,7 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
     uniform_deltas,
     within_times,
 )
-from pykudu_sql.storage.tablet.delta.row_change import (
-    RowChange,
-    cell_at,
-    earlier,
-    last_decision,
-    last_position,
-    records_of,
-)
+from pykudu_sql.storage.tablet.delta.row_change import RowChange
 from pykudu_sql.storage.tablet.delta.row_history import NewestCells, RowHistory
 
 _ENTRY_BYTES = 200
@@ -57,8 +50,6 @@ _ENTRY_BYTES = 200
 _TIER = 16
 # So many batches stay as they arrived while scans need only the newest of them.
 _MOST_ADDED = 256
-# In the batches kept for look-ups, the column that says when each change came.
-_ORDER = -1
 
 
 class DeltaMemStore:
@@ -87,7 +78,7 @@ class DeltaMemStore:
         self.bytes = 0
         self.anchor = 0
         self._rows: dict[int, RowHistory] = {}
-        self._batches: tuple[Deltas, ...] = ()
+        self._indexes: tuple[BatchIndex, ...] = ()
         self._log: list[tuple[int, RowChange]] = []
         self._everything = _Columns()
         self._newest = _Runs()
@@ -131,9 +122,19 @@ class DeltaMemStore:
         with self._seal_lock:
             self._seal()
             self._add_columns(batch)
-        self._batches = _with_batch(self._batches, _ordered(batch, self.version))
-        size = sum(values.nbytes for values in columns.values())
-        self._count(kind, len(ordinals), size + 17 * len(ordinals), timestamp)
+        cells = {i: column.values for i, column in batch.cells.items()}
+        self._index_of(kind, cells).add(batch.ordinals, cells, timestamp, self.version)
+        self._count(kind, len(ordinals), batch_bytes(ordinals, columns), timestamp)
+
+    def _index_of(self, kind: DeltaKind, columns: Mapping[int, pa.Array]) -> BatchIndex:
+        """The index that takes a batch, a new one where there is none."""
+        column_ids = columns.keys()
+        for index in self._indexes:
+            if index.kind is kind and index.column_ids == column_ids:
+                return index
+        index = BatchIndex(kind, frozenset(column_ids))
+        self._indexes = (*self._indexes, index)
+        return index
 
     def _count(self, kind: DeltaKind, changes: int, size: int, timestamp: Timestamp) -> None:
         if kind is not DeltaKind.UPDATE:
@@ -187,18 +188,23 @@ class DeltaMemStore:
 
     def outcome_of(self, ordinal: int, bound: SnapshotBound) -> RowChange | None:
         """The combined effect of one row's changes below a bound; None when there are none."""
-        history = self._rows.get(ordinal)
-        batches = [(b, *records) for b in self._batches if (records := _records(b, ordinal, bound))]
-        if not batches and history is not None:
+        history, indexes = self._rows.get(ordinal), self._indexes
+        if not indexes and history is not None:
             outcome = history.outcome
             if outcome.timestamp < bound:
                 return outcome
         newest = NewestCells()
         if history is not None:
             history.gather(bound, newest)
-        for batch, first, stop in batches:
-            _gather(batch, first, stop, self.types, newest)
+        for index in indexes:
+            index.gather(ordinal, bound, self.types, newest)
         return newest.outcome()
+
+
+def batch_bytes(ordinals: Ordinals, columns: Mapping[int, pa.Array]) -> int:
+    """A rough size of a batch of changes."""
+    cells: int = sum(values.nbytes for values in columns.values())
+    return cells + 17 * len(ordinals)
 
 
 class _Columns:
@@ -267,47 +273,6 @@ class _Runs:
             merged = merge_redo([run.deltas for run in tier])
             self._tiers[height + 1].append(DeltaRun(collapse(merged, EVERYTHING)))
             self._tiers[height] = []
-
-
-def _ordered(batch: Deltas, order: int) -> Deltas:
-    """A batch with a column that has `order` for all of its records."""
-    positions = np.arange(len(batch), dtype=np.int64)
-    orders = DeltaCells(positions, pa.array(np.full(len(batch), order, np.int64)))
-    return replace(batch, cells={**batch.cells, _ORDER: orders})
-
-
-def _with_batch(batches: tuple[Deltas, ...], batch: Deltas) -> tuple[Deltas, ...]:
-    """The batches with one more, merged with earlier ones that are not much larger."""
-    earlier = list(batches)
-    while earlier and len(earlier[-1]) <= 2 * len(batch):
-        batch = merge_redo([earlier.pop(), batch])
-    return (*earlier, batch)
-
-
-def _records(batch: Deltas, ordinal: int, bound: SnapshotBound) -> tuple[int, int] | None:
-    """The records of a row below a bound, None when there are none."""
-    first, stop = records_of(batch, ordinal)
-    if first < stop:
-        stop = earlier(batch.timestamps, first, stop, bound)
-    return (first, stop) if first < stop else None
-
-
-def _gather(
-    batch: Deltas, first: int, stop: int, types: Mapping[int, DataType], newest: NewestCells
-) -> None:
-    """Add the combined effect of the records first <= record < stop of one row."""
-    orders = batch.cells[_ORDER].values
-    for column_id, column in batch.cells.items():
-        position = last_position(column.positions, first, stop)
-        if column_id != _ORDER and position >= 0:
-            order = orders[int(column.positions[position])].as_py()
-            cell = cell_at(column, position, types[column_id])
-            newest.add_cells(order, {column_id: cell})
-    decision = last_decision(batch, first, stop)
-    if decision >= 0:
-        kind = DeltaKind(int(batch.kinds[decision]))
-        newest.add_decision(orders[decision].as_py(), kind)
-    newest.timestamp = max(newest.timestamp, Timestamp(int(batch.timestamps[stop - 1])))
 
 
 def _columns_of(log: Sequence[tuple[int, RowChange]], types: Mapping[int, DataType]) -> Deltas:

@@ -3,47 +3,84 @@
 Small statements leave theirs in a DeltaMemStore, large ones in a delta file that no manifest names
 yet. Both are layers here, the oldest first: what a later one says of a row or cell counts. All of
 it has the time `UNCOMMITTED`, and so is seen by the transaction at any bound.
+
+Batches go to the store only when the transaction reads it: most commit without.
 """
 
 from collections.abc import Mapping, Sequence
 
-from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
-from pykudu_sql.storage.common.types.types import DataType
+import pyarrow as pa
+
+from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING, UNCOMMITTED
+from pykudu_sql.storage.common.types.types import Cell, DataType
+from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaPart, FilePart
 from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
-from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore, batch_bytes
 from pykudu_sql.storage.tablet.delta.row_change import RowChange
 
 
 class OwnDeltas:
-    """Changes of one rowset by one transaction. Used by one thread at a time.
+    """Changes of one rowset by one transaction. Used by one thread at a time."""
 
-    `layers`: stores in memory and files, oldest first.
-    """
-
-    __slots__ = ("_types", "layers")
+    __slots__ = ("_layers", "_types", "_unread", "_unread_bytes")
 
     def __init__(self, types: Mapping[int, DataType]) -> None:
         """No changes yet. `types`: of all columns that changes may name."""
-        self.layers: list[DeltaMemStore | DeltaFile] = []
+        self._layers: list[DeltaMemStore | DeltaFile] = []
+        self._unread: list[tuple[DeltaKind, Ordinals, Mapping[int, pa.Array]]] = []
+        self._unread_bytes = 0
         self._types = types
 
+    def add_batch(self, kind: DeltaKind, ordinals: Ordinals, cells: Mapping[int, pa.Array]) -> None:
+        """Add one kind of change of many rows; see `DeltaMemStore.add_batch`."""
+        self._unread.append((kind, ordinals, cells))
+        self._unread_bytes += batch_bytes(ordinals, cells)
+
+    def add_one(self, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell]) -> None:
+        """Add a change of one row."""
+        self._take_unread()
+        self._memory().add_one(ordinal, kind, cells, UNCOMMITTED)
+
+    def add_file(self, file: DeltaFile) -> None:
+        """Add changes that stand in a staged file."""
+        self.layers.append(file)
+
     @property
-    def memory(self) -> DeltaMemStore:
+    def layers(self) -> list[DeltaMemStore | DeltaFile]:
+        """Stores in memory and files, oldest first."""
+        self._take_unread()
+        return self._layers
+
+    def _take_unread(self) -> None:
+        unread, self._unread, self._unread_bytes = self._unread, [], 0
+        for kind, ordinals, cells in unread:
+            self._memory().add_batch(kind, ordinals, cells, UNCOMMITTED)
+
+    def _memory(self) -> DeltaMemStore:
         """The store in memory that takes the next change."""
-        if not self.layers or isinstance(self.layers[-1], DeltaFile):
-            self.layers.append(DeltaMemStore(0, self._types))
-        newest = self.layers[-1]
-        assert isinstance(newest, DeltaMemStore)
+        newest = self._layers[-1] if self._layers else None
+        if not isinstance(newest, DeltaMemStore):
+            newest = DeltaMemStore(0, self._types)
+            self._layers.append(newest)
         return newest
+
+    @property
+    def bytes(self) -> int:
+        """Roughly those of the changes in memory that came after the last file."""
+        newest = self._layers[-1] if self._layers else None
+        stored = newest.bytes if isinstance(newest, DeltaMemStore) else 0
+        return stored + self._unread_bytes
 
     @property
     def filed(self) -> Sequence[DeltaMemStore | DeltaFile]:
         """The files, and the stores in memory whose changes came before those of a file."""
-        count = len(self.layers)
-        while count and isinstance(self.layers[count - 1], DeltaMemStore):
+        # What is unread came after the last file.
+        count = len(self._layers)
+        while count and isinstance(self._layers[count - 1], DeltaMemStore):
             count -= 1
-        return self.layers[:count]
+        return self._layers[:count]
 
     def parts(self) -> Sequence[DeltaPart]:
         """The changes as the last parts of a view."""

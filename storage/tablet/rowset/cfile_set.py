@@ -43,6 +43,8 @@ BLOOM = "bloom"
 KEY_INDEX = "key_index"
 _CODE_BYTES = 2
 _OFFSET_BYTES = 4
+# So many keys are searched for among keys in memory without a question to the bloom filter.
+_FEW_KEYS = 256
 
 _Parsed = TypeVar("_Parsed")
 
@@ -344,6 +346,10 @@ class CFileSet:
 
     def find(self, keys: EncodedKeys) -> Ordinals:
         """The ordinals of keys, or -1, int64[n]."""
+        if len(keys) <= _FEW_KEYS:
+            cached = self._cache.get((self.path, "keys"))
+            if isinstance(cached, EncodedKeys):  # to ask the bloom filter first costs as much
+                return cached.search(keys)
         ordinals = np.full(len(keys), -1, np.int64)
         maybe = np.flatnonzero(self.bloom.may_contain(keys.hash64()))
         if len(maybe):

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.tablet.commit_record import (
     BatchInsert,
@@ -48,19 +48,19 @@ class OwnMutations:
         """Change many rows alike; see `DeltaMemStore.add_batch`."""
         # Sorted here, and not again by each of those who keep them in order.
         ordinals, cells = by_ordinal(ordinals, cells)
-        self._of(rowset).memory.add_batch(kind, ordinals, cells, UNCOMMITTED)
+        self._of(rowset).add_batch(kind, ordinals, cells)
         self._mutations.append(BatchMutation(rowset.id, 0, kind, ordinals, cells))
 
     def change_one(
         self, rowset: RowSet, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell]
     ) -> None:
         """Change one row."""
-        self._of(rowset).memory.add_one(ordinal, kind, cells, UNCOMMITTED)
+        self._of(rowset).add_one(ordinal, kind, cells)
         self._mutations.append(RowMutation(rowset.id, 0, kind, ordinal, cells))
 
     def add_file(self, rowset: DiskRowSet, file: DeltaFile) -> None:
         """Add changes that stand in a staged file."""
-        self._of(rowset).layers.append(file)
+        self._of(rowset).add_file(file)
         # The commit will write what was in memory to a file, not to the log.
         self._mutations = [m for m in self._mutations if m.rowset_id != rowset.id]
 

@@ -100,7 +100,7 @@ class PendingWrites:
     @property
     def memory(self) -> int:
         """Roughly the bytes of the rows and changes that are in memory."""
-        return self._inserts.memory + sum(own.memory.bytes for own in self._own.deltas.values())
+        return self._inserts.memory + sum(own.bytes for own in self._own.deltas.values())
 
     @property
     def own(self) -> OwnChanges:
