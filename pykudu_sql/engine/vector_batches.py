@@ -55,7 +55,7 @@ def batches_in_vectors(
     """The same of a stream."""
     wide = _wide_columns(schema)
     for batch in batches:
-        if _bytes_of(batch, wide) <= size or _largest_vector(batch, wide) <= size:
+        if _most_of_vector(batch, wide) <= size or _largest_vector(batch, wide) <= size:
             yield batch
             continue
         for first in range(0, batch.num_rows, VECTOR_ROWS):
@@ -102,6 +102,17 @@ def _is_narrow(kind: pa.DataType) -> bool:
 
 def _bytes_of(batch: pa.RecordBatch, columns: Sequence[int]) -> float:
     return sum(_column_bytes(batch.column(i)) for i in columns)
+
+
+def _most_of_vector(batch: pa.RecordBatch, columns: Sequence[int]) -> float:
+    """Bytes that no vector has more of; of texts as views a look at each length, of others none."""
+    return sum(_most_of_column(batch.column(i)) for i in columns)
+
+
+def _most_of_column(column: pa.Array) -> float:
+    if pa.types.is_string_view(column.type) and len(column):
+        return float(VECTOR_ROWS * (int(_view_lengths(column).max()) + _VIEW_BYTES))
+    return _column_bytes(column)
 
 
 def _largest_vector(batch: pa.RecordBatch, columns: Sequence[int]) -> float:
