@@ -51,6 +51,19 @@ def children_of(node: exp.Expr) -> list[exp.Expr]:
     return children
 
 
+def with_node(tree: exp.Expr, node: exp.Expr, other: exp.Expr) -> exp.Expr:
+    """The tree with another node in the place of one of its nodes, if it is another.
+
+    Changed in place, unless the node is the tree itself: then that is the other node.
+    """
+    if other is node:
+        return tree
+    if node is tree:
+        return other
+    node.replace(other)
+    return tree
+
+
 def nodes_of(tree: exp.Expr, *kinds: type[_Node]) -> list[_Node]:
     """The nodes of one of some classes, or of one derived from these."""
     return [node for node in all_nodes(tree) if isinstance(node, kinds)]

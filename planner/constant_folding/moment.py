@@ -24,7 +24,7 @@ from pykudu_sql.planner.parse.dialect import display
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.printing.engine_sql import to_sql
-from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
+from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of, with_node
 from pykudu_sql.planner.value_bounds.value_bounds import bound_values
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.hybrid_time import (
@@ -91,10 +91,7 @@ def fold_current(tree: exp.Expr, context: PlanContext) -> exp.Expr:
             text, target = moment.time().isoformat(), "time"
         else:
             text, target = moment.isoformat(sep=" "), "timestamp"
-        literal = exp.cast(exp.Literal.string(text), target)
-        if node is tree:
-            return literal
-        node.replace(literal)
+        tree = with_node(tree, node, exp.cast(exp.Literal.string(text), target))
     return tree
 
 

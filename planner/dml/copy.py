@@ -15,7 +15,7 @@ from typing import Final
 
 from pykudu_sql.planner.bind.target import target_table
 from pykudu_sql.planner.ddl_grammar.table_options import refuse_word
-from pykudu_sql.planner.dml.insert_columns import listed_column
+from pykudu_sql.planner.dml.insert_columns import column_names, settable_column
 from pykudu_sql.planner.parse.error_spans import errors_at, spans_dropped
 from pykudu_sql.planner.parse.lexer import Token, TokenKind, quote_name
 from pykudu_sql.planner.parse.source_text import SourceText
@@ -26,7 +26,7 @@ from pykudu_sql.planner.plan.copy_plans import CopyFrom, CopyOption, CopyOptions
 from pykudu_sql.planner.query.query import plan_rows
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.errors import InvalidSchemaError, InvalidValueError, SyntaxError
+from pykudu_sql.storage.errors import InvalidValueError, SyntaxError
 
 _ROWS_ELSEWHERE: Final = "name a file; in Python append(table, rows) and fetchall() have rows"
 _PROGRAMS: Final = {
@@ -58,7 +58,7 @@ def plan_copy(tokens: TokenStream, context: PlanContext) -> CopyFrom | CopyTo:
         return CopyTo(query, *_file(tokens))
     start_token = tokens.current
     name = tokens.table_name()
-    listed = _listed(tokens) if tokens.at_symbol("(") else None
+    listed = column_names(tokens) if tokens.at_symbol("(") else None
     if tokens.accept("FROM"):
         table = target_table(name, start_token, context)
         columns = None if listed is None else _columns(table, listed)
@@ -84,26 +84,11 @@ def _behind_query(tokens: TokenStream) -> int:
     raise tokens.error("')'")
 
 
-def _listed(tokens: TokenStream) -> list[Token]:
-    tokens.expect_symbol("(")
-    listed: list[Token] = []
-    while not listed or tokens.accept_symbol(","):
-        listed.append(tokens.current)
-        tokens.name("a column name")
-    tokens.expect_symbol(")")
-    return listed
-
-
 def _columns(table: TableInfo, listed: list[Token]) -> tuple[ColumnSchema, ...]:
     """The columns that a list names. Raises InvalidSchemaError: the hidden counter is one."""
     columns: list[ColumnSchema] = []
     for token in listed:
-        columns.append(listed_column(table, token.name, columns, token.span))
-        if table.schema.is_hidden(columns[-1]):
-            raise InvalidSchemaError(
-                f"column '{columns[-1].name}' is numbered by the table and cannot be set",
-                span=token.span,
-            )
+        columns.append(settable_column(table, token.name, columns, token.span))
     return tuple(columns)
 
 
@@ -137,7 +122,7 @@ def _file(tokens: TokenStream) -> tuple[str, CopyOptions]:
 def _value(option: str, tokens: TokenStream) -> CopyOption:
     start_token = tokens.current
     if option == "partition_by":
-        return tuple(token.name for token in _listed(tokens))
+        return tuple(token.name for token in column_names(tokens))
     if option == "row_group_size":
         digits = tokens.take().text
         if not digits.isdigit() or not 0 < int(digits) < _MOST_ROWS:

@@ -25,7 +25,12 @@ from pykudu_sql.planner.dml.conflict import (
     insert_or_update,
     insert_returning,
 )
-from pykudu_sql.planner.dml.insert_columns import listed_column, missing_column
+from pykudu_sql.planner.dml.insert_columns import (
+    column_names,
+    listed_column,
+    missing_column,
+    settable_column,
+)
 from pykudu_sql.planner.dml.insert_set import values_of_set
 from pykudu_sql.planner.dml.insert_tail import find_tail, read_tail
 from pykudu_sql.planner.dml.values import Marker, Named, Raw, ValueRows, column_values, read_values
@@ -42,7 +47,6 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import (
-    InvalidSchemaError,
     NotNullError,
     NotSupportedError,
     ProgrammingError,
@@ -156,7 +160,7 @@ def _head(tokens: TokenStream, context: PlanContext, before: int | None) -> _Hea
             source = _without_insert(source, first, before)
         columns, listed = _named_columns(source, table, tokens.current, context), True
     elif listed:
-        columns = _listed_columns(tokens, table, kind)
+        columns = _columns_at(column_names(tokens), table, kind)
     elif tokens.at("SET"):
         places, _ = values_of_set(tokens.rest)
         columns, listed = _columns_at(places, table, kind), True
@@ -203,31 +207,14 @@ def _kind(tokens: TokenStream) -> tuple[RowOpKind, bool]:
     return RowOpKind.INSERT, False
 
 
-def _listed_columns(
-    tokens: TokenStream, table: TableInfo, kind: RowOpKind
-) -> tuple[ColumnSchema, ...]:
-    tokens.expect_symbol("(")
-    places: list[Token] = []
-    while not places or tokens.accept_symbol(","):
-        places.append(tokens.current)
-        tokens.name("a column name")
-    tokens.expect_symbol(")")
-    return _columns_at(places, table, kind)
-
-
 def _columns_at(
     places: Sequence[Token], table: TableInfo, kind: RowOpKind
 ) -> tuple[ColumnSchema, ...]:
     """The columns that tokens name."""
+    column_at = settable_column if kind.numbers else listed_column
     columns: list[ColumnSchema] = []
     for place in places:
-        column = listed_column(table, place.name, columns, place.span)
-        if table.schema.is_hidden(column) and kind.numbers:
-            raise InvalidSchemaError(
-                f"column '{column.name}' is numbered by the table and cannot be set",
-                span=place.span,
-            )
-        columns.append(column)
+        columns.append(column_at(table, place.name, columns, place.span))
     return tuple(columns)
 
 

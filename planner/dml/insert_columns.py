@@ -1,11 +1,13 @@
-"""The column list of an INSERT."""
+"""The column lists of INSERT and COPY."""
 
 from collections.abc import Sequence
 
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.names import undefined_column
+from pykudu_sql.planner.parse.lexer import Token
 from pykudu_sql.planner.parse.source_spans import node_span
+from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import (
@@ -35,13 +37,34 @@ def insert_columns(table: TableInfo, listed: exp.Expr | None) -> tuple[ColumnSch
                 hint="(a, b) VALUES (1, 2)",
                 span=node_span(listed),
             )
-        span = node_span(node)
-        columns.append(listed_column(table, node.name.lower(), columns, span))
-        if table.schema.is_hidden(columns[-1]):
-            raise InvalidSchemaError(
-                f"column '{columns[-1].name}' is numbered by the table and cannot be set", span=span
-            )
+        columns.append(settable_column(table, node.name.lower(), columns, node_span(node)))
     return tuple(columns)
+
+
+def column_names(tokens: TokenStream) -> list[Token]:
+    """The names of a list in parentheses. Raises SyntaxError: something else stands there."""
+    tokens.expect_symbol("(")
+    names: list[Token] = []
+    while not names or tokens.accept_symbol(","):
+        names.append(tokens.current)
+        tokens.name("a column name")
+    tokens.expect_symbol(")")
+    return names
+
+
+def settable_column(
+    table: TableInfo, name: str, before: Sequence[ColumnSchema], span: SourceSpan | None
+) -> ColumnSchema:
+    """A column of a list of those that rows bring values for; see `listed_column`.
+
+    Raises InvalidSchemaError: it is the hidden counter.
+    """
+    column = listed_column(table, name, before, span)
+    if table.schema.is_hidden(column):
+        raise InvalidSchemaError(
+            f"column '{column.name}' is numbered by the table and cannot be set", span=span
+        )
+    return column
 
 
 def listed_column(

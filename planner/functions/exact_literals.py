@@ -9,7 +9,7 @@ double, as it is written.
 from sqlglot import exp
 
 from pykudu_sql.planner.functions.decimal_values import MAX_DIGITS
-from pykudu_sql.planner.tree_nodes import all_nodes
+from pykudu_sql.planner.tree_nodes import all_nodes, with_node
 
 
 def type_literals(tree: exp.Expr) -> exp.Expr:
@@ -22,11 +22,8 @@ def type_literals(tree: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Cast) and node.to.is_type(exp.DType.DECIMAL):
             _write_long_number(node)
     for node in nodes:
-        typed = _typed(node) if isinstance(node, exp.Literal) else node
-        if typed is not node and node is tree:
-            return typed
-        if typed is not node:
-            node.replace(typed)
+        if isinstance(node, exp.Literal):
+            tree = with_node(tree, node, _typed(node))
     return tree
 
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.functions.parameter_literals import parameter_key
 from pykudu_sql.planner.operands.bound_parameters import BoundParameters
-from pykudu_sql.planner.tree_nodes import nodes_of
+from pykudu_sql.planner.tree_nodes import nodes_of, with_node
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _QUANTIFIERS: Mapping[str, type[exp.Any | exp.All]] = {
@@ -32,10 +32,8 @@ def write_as_listed(tree: exp.Expr, bound: BoundParameters | None) -> exp.Expr:
             continue
         node.set("expression", quantified)
         listed = _listed(node, quantified, bound)
-        if listed is not None and node is tree:
-            return listed
         if listed is not None:
-            node.replace(listed)
+            tree = with_node(tree, node, listed)
     return tree
 
 

@@ -23,7 +23,7 @@ from pykudu_sql.planner.functions.compatibility_functions import (
 )
 from pykudu_sql.planner.functions.utc_offsets import utc_cast
 from pykudu_sql.planner.parse.dialect import display
-from pykudu_sql.planner.tree_nodes import all_nodes, derived_from, nodes_of
+from pykudu_sql.planner.tree_nodes import all_nodes, derived_from, nodes_of, with_node
 from pykudu_sql.storage.errors import NotSupportedError
 
 Rule = Callable[[exp.Expr], exp.Expr]
@@ -179,8 +179,5 @@ def apply_rules(tree: exp.Expr) -> exp.Expr:
         changed = node
         for rule, _ in RULES:
             changed = rule(changed)
-        if changed is not node and node is tree:
-            tree = changed
-        elif changed is not node:
-            node.replace(changed)
+        tree = with_node(tree, node, changed)
     return tree

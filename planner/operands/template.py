@@ -5,7 +5,7 @@ A template is a storage predicate, complete, or a tree with conditions that wait
 (`comparison`), so a parameter prunes exactly as the literal in its place would.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pykudu_sql.planner.operands.comparison import among, compare, conjunction, disjunction
@@ -51,22 +51,32 @@ PredicateTemplate = Predicate | Waiting
 
 def all_of(parts: Sequence[PredicateTemplate]) -> PredicateTemplate:
     """The conjunction of templates; complete if all parts are."""
-    complete, waiting = _separate(parts)
-    whole = conjunction(complete)
-    if not waiting or whole == NEVER:
-        return whole
-    rest = waiting if whole == ALWAYS else (whole, *waiting)
-    return rest[0] if len(rest) == 1 else AllOf(tuple(rest))
+    return _joined(parts, conjunction, (ALWAYS, NEVER), AllOf)
 
 
 def any_of(parts: Sequence[PredicateTemplate]) -> PredicateTemplate:
     """The disjunction of templates; complete if all parts are."""
+    return _joined(parts, disjunction, (NEVER, ALWAYS), AnyOf)
+
+
+def _joined(
+    parts: Sequence[PredicateTemplate],
+    join: Callable[[Sequence[Predicate]], Predicate],
+    bounds: tuple[Predicate, Predicate],
+    kind: type[AllOf] | type[AnyOf],
+) -> PredicateTemplate:
+    """Templates joined by AND or OR.
+
+    `join`: joins predicates; `bounds`: the one that changes nothing in a join, and the one that
+    decides it; `kind`: of the joined template.
+    """
     complete, waiting = _separate(parts)
-    whole = disjunction(complete)
-    if not waiting or whole == ALWAYS:
+    whole = join(complete)
+    neutral, absorbing = bounds
+    if not waiting or whole == absorbing:
         return whole
-    rest = waiting if whole == NEVER else (whole, *waiting)
-    return rest[0] if len(rest) == 1 else AnyOf(tuple(rest))
+    rest = waiting if whole == neutral else (whole, *waiting)
+    return rest[0] if len(rest) == 1 else kind(tuple(rest))
 
 
 def bind_predicate(

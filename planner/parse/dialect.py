@@ -48,7 +48,7 @@ from pykudu_sql.planner.token_rewrites.type_parameters import (
     mark_precisions,
 )
 from pykudu_sql.planner.token_rewrites.version_clauses import with_versions
-from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
+from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of, with_node
 from pykudu_sql.storage.errors import (
     NotSupportedError,
     SourceSpan,
@@ -246,10 +246,7 @@ def display(tree: exp.Expr) -> str:
             call.set("this", WRITTEN_NAMES.get(call.name, call.name))
             continue
         short = exp.Anonymous(this="initcap", expressions=[call.this])
-        if call is tree:
-            tree = short
-        else:
-            call.replace(short)
+        tree = with_node(tree, call, short)
     generator = _DIALECT.generator(normalize_functions="lower", comments=False)
     return _generated(generator, tree)
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from pykudu_sql.planner.cancellation import check_cancelled
-from pykudu_sql.planner.tree_nodes import ClassTest, all_nodes, nodes_of
+from pykudu_sql.planner.tree_nodes import ClassTest, all_nodes, nodes_of, with_node
 from pykudu_sql.planner.value_bounds.computed_once import (
     COMPUTED_ONCE,
     name_arguments,
@@ -120,10 +120,7 @@ def bound_values(tree: exp.Expr) -> exp.Expr:
         else:
             bound_casts(node)
             changed = _bounded(node)
-        if changed is not node and node is tree:
-            tree = changed
-        elif changed is not node:
-            node.replace(changed)
+        tree = with_node(tree, node, changed)
     if may_grow:
         _count_together(tree)
     return tree
@@ -339,11 +336,7 @@ def _check_structure(call: Call) -> None:
 def without_bounds(tree: exp.Expr) -> exp.Expr:
     """A tree without its checks, for an engine that does not know them; changed in place."""
     for node in reversed(all_nodes(tree)):
-        plain = _unchecked(node)
-        if plain is not node and node is tree:
-            tree = plain
-        elif plain is not node:
-            node.replace(plain)
+        tree = with_node(tree, node, _unchecked(node))
     return tree
 
 

@@ -12,7 +12,6 @@ _AGGREGATING_NAMES = frozenset({"list_aggregate", "list_aggr", "aggregate", "arr
 _HASHING = frozenset({"histogram", "mode", "entropy"})
 _MAPPING = "list_transform"
 _MAPPING_NAMES = frozenset({_MAPPING, "list_apply", "array_transform"})
-_ROWS = (exp.Query, exp.Comprehension)  # of which a list is made, where they stand in it
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,17 +76,24 @@ class Problem:
 def check_statement(record: StatementRecord, sql: str, outcome: Outcome) -> Problem | None:
     """Compare a statement's outcome with what is expected."""
     match outcome, record.expected:
-        case Unexpected(message), _:
-            return Problem(record, sql, f"unexpected error: {message}")
         case Failed(), Failure() as expected:
             return _check_failure(record, sql, outcome, expected)
-        case Failed(_, message), Success():
-            return Problem(record, sql, f"failed: {message}")
+        case Unexpected() | Failed(), _:
+            return _error(record, sql, outcome)
         case Completed(), Failure():
             return Problem(record, sql, "an error was expected, and it succeeded")
         case Completed(rowcount), Success(int() as rows) if rowcount != rows:
             return Problem(record, sql, f"expected {rows} rows to change, got {rowcount}")
     return None
+
+
+def _error(record: Record, sql: str, outcome: Unexpected | Failed) -> Problem:
+    """The problem of an error that is not expected."""
+    match outcome:
+        case Unexpected(message):
+            return Problem(record, sql, f"unexpected error: {message}")
+        case Failed(_, message):
+            return Problem(record, sql, f"failed: {message}")
 
 
 def _check_failure(
@@ -105,11 +112,8 @@ def _check_failure(
 
 def check_query(record: QueryRecord, sql: str, outcome: Outcome) -> Problem | None:
     """Compare a query's outcome with what is expected."""
-    match outcome:
-        case Unexpected(message):
-            return Problem(record, sql, f"unexpected error: {message}")
-        case Failed(_, message):
-            return Problem(record, sql, f"failed: {message}")
+    if not isinstance(outcome, Completed):
+        return _error(record, sql, outcome)
     columns = len(record.types)
     if outcome.rows is None or outcome.columns != columns:
         reason = f"expected {columns} columns, got {outcome.columns}"
@@ -129,11 +133,8 @@ def check_query(record: QueryRecord, sql: str, outcome: Outcome) -> Problem | No
 
 def check_explain(record: ExplainRecord, sql: str, outcome: Outcome) -> Problem | None:
     """Look for a text in a plan."""
-    match outcome:
-        case Unexpected(message):
-            return Problem(record, sql, f"unexpected error: {message}")
-        case Failed(_, message):
-            return Problem(record, sql, f"failed: {message}")
+    if not isinstance(outcome, Completed):
+        return _error(record, sql, outcome)
     plan = "\n".join(str(value) for row in outcome.rows or () for value in row)
     if record.text in plan:
         return None

@@ -4,7 +4,7 @@ import pytest
 from sqlglot import exp
 
 from pykudu_sql.planner.parse.dialect import parse
-from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
+from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of, with_node
 
 TREES = [
     "select 1",
@@ -31,3 +31,12 @@ def test_the_list_stays_as_it_is_where_the_tree_is_changed() -> None:
     nodes = all_nodes(tree)
     tree.expressions[0].replace(exp.null())
     assert any(isinstance(node, exp.Add) for node in nodes)
+
+
+def test_a_node_is_replaced_in_place_and_the_tree_itself_by_the_other() -> None:
+    tree = parse("select a + 1")
+    addition, other = tree.expressions[0], exp.null()
+    assert with_node(tree, addition, addition) is tree
+    assert with_node(tree, addition, other) is tree
+    assert tree.expressions == [other]
+    assert with_node(tree, tree, other) is other

@@ -44,14 +44,7 @@ def _create(state: SessionState, plan: CreateTable) -> Outcome:
             return _create_as(state, plan, rows, transaction.bound)
     if plan.replaces:
         return _replace(state, plan)
-    state.store.create_table(
-        plan.name,
-        plan.schema,
-        plan.partition_schema,
-        plan.comment,
-        plan.properties,
-        plan.checks,
-    )
+    state.store.definitions.create_table(_new_table(plan))
     return _message(_created(state, plan))
 
 

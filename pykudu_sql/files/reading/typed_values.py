@@ -71,33 +71,51 @@ def check_family(column: ColumnSchema, kind: pa.DataType, path: str) -> None:
         )
 
 
+def loses_digits(kind: pa.DataType, column: ColumnSchema) -> bool:
+    """Whether values of a type may have more digits behind the point than a column."""
+    return (
+        column.type.kind is Kind.DECIMAL
+        and pa.types.is_decimal(kind)
+        and kind.scale > column.type.scale
+    )
+
+
 def read_values(values: pa.Array, column: ColumnSchema) -> pa.Array:
     """Values of a type that `check_family` takes, as those of a column.
 
     Raises InvalidValueError: one of them would lose a part; ValueOutOfRangeError: one of them is
     out of the range of the column.
     """
-    if column.type.kind is Kind.DECIMAL and pa.types.is_decimal(values.type):
-        _check_digits(plain(values), column)
+    if loses_digits(values.type, column):
+        check_digits(plain(values), column)
     if column.type.kind is Kind.DATE and pa.types.is_timestamp(values.type):
-        _check_days(values, column)
+        check_days(values, column)
     if column.type.kind is Kind.UNIXTIME_MICROS and pa.types.is_timestamp(values.type):
         _check_micros(values, column)
     return coerce(values, column.type, column.name)
 
 
-def _check_digits(values: pa.Array, column: ColumnSchema) -> None:
-    if values.type.scale > column.type.scale:
-        # One digit more, for rounding may need it.
-        wide = values.cast(pa.decimal256(min(76, values.type.precision + 1), values.type.scale))
-        is_exact = pc.equal(pc.round(wide, column.type.scale), wide)
-        _check_all(is_exact, values, f"has more digits than {column.type}", column)
+def check_digits(
+    values: pa.Array | pa.ChunkedArray, column: ColumnSchema, hint: str | None = None
+) -> None:
+    """See that decimals have no more digits behind the point than a column.
+
+    Raises InvalidValueError: one has.
+    """
+    # One digit more, for rounding may need it.
+    wide = values.cast(pa.decimal256(min(76, values.type.precision + 1), values.type.scale))
+    is_exact = pc.equal(pc.round(wide, column.type.scale), wide)
+    _check_all(is_exact, values, f"has more digits than {column.type}", column, hint)
 
 
-def _check_days(values: pa.Array, column: ColumnSchema) -> None:
-    days = values.cast(pa.date32(), safe=False).cast(pa.timestamp(values.type.unit))
-    local = values.cast(pa.timestamp(values.type.unit))
-    _check_all(pc.equal(days, local), values, "is more than a day, and it is DATE", column)
+def check_days(
+    values: pa.Array | pa.ChunkedArray, column: ColumnSchema, hint: str | None = None
+) -> None:
+    """See that timestamps are beginnings of days. Raises InvalidValueError: one is not."""
+    zoneless = pa.timestamp(values.type.unit)
+    days = values.cast(pa.date32(), safe=False).cast(zoneless)
+    is_day = pc.equal(days, values.cast(zoneless))
+    _check_all(is_day, values, "is more than a day, and it is DATE", column, hint)
 
 
 def _check_micros(values: pa.Array, column: ColumnSchema) -> None:
@@ -107,8 +125,13 @@ def _check_micros(values: pa.Array, column: ColumnSchema) -> None:
         _check_all(whole, nanos, "nanoseconds are no whole microseconds", column)
 
 
-def _check_all(fits: pa.Array, values: pa.Array, problem: str, column: ColumnSchema) -> None:
+def _check_all(
+    fits: pa.Array | pa.ChunkedArray,
+    values: pa.Array | pa.ChunkedArray,
+    problem: str,
+    column: ColumnSchema,
+    hint: str | None = None,
+) -> None:
     if not pc.all(fits, min_count=0).as_py():
         wrong = values.filter(pc.invert(fits))[0]
-        cell = wrong.as_py()
-        raise InvalidValueError(f"column '{column.name}': {cell} {problem}")
+        raise InvalidValueError(f"column '{column.name}': {wrong.as_py()} {problem}", hint=hint)

@@ -10,14 +10,14 @@ to the length of a VARCHAR, as by INSERT.
 from collections.abc import Mapping
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import types as t
 
+from pykudu_sql.files.reading.typed_values import check_days, check_digits, loses_digits
 from pykudu_sql.spark.arrow.arrow_types import spark_type
 from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Kind
-from pykudu_sql.storage.errors import InvalidSchemaError, InvalidValueError
+from pykudu_sql.storage.errors import InvalidSchemaError
 
 _TIMES = (t.DateType, t.TimestampType, t.TimestampNTZType)
 _TEXTS = (t.StringType, t.VarcharType, t.CharType)
@@ -51,33 +51,10 @@ def converted(values: pa.ChunkedArray, column: ColumnSchema) -> pa.Array:
     `values`: of a type that `check_type` takes. Raises InvalidValueError: one of them would lose a
     part; ValueOutOfRangeError: one of them is out of the range of the column.
     """
-    if column.type.kind is Kind.DECIMAL and pa.types.is_decimal(values.type):
-        _check_digits(values, column)
+    if loses_digits(values.type, column):
+        hint = f"round it, if that is intended: round('{column.name}', {column.type.scale})"
+        check_digits(values, column, hint)
     if column.type.kind is Kind.DATE and pa.types.is_timestamp(values.type):
-        _check_days(values, column)
+        hint = f"cut it, if that is intended: col('{column.name}').cast('date')"
+        check_days(values, column, hint)
     return coerce(values, column.type, column.name)
-
-
-def _check_digits(values: pa.ChunkedArray, column: ColumnSchema) -> None:
-    if values.type.scale <= column.type.scale:
-        return
-    # One digit more, for rounding may need it.
-    wide = values.cast(pa.decimal256(values.type.precision + 1, values.type.scale))
-    rounded = pc.round(wide, column.type.scale)
-    if not pc.all(pc.equal(rounded, wide), min_count=0).as_py():
-        wrong = values.filter(pc.not_equal(rounded, wide))[0].as_py()
-        raise InvalidValueError(
-            f"column '{column.name}': {wrong} has more digits than {column.type}",
-            hint=f"round it, if that is intended: round('{column.name}', {column.type.scale})",
-        )
-
-
-def _check_days(values: pa.ChunkedArray, column: ColumnSchema) -> None:
-    days = values.cast(pa.date32(), safe=False)
-    whole = pc.equal(days.cast(pa.timestamp("us")), values.cast(pa.timestamp("us")))
-    if not pc.all(whole, min_count=0).as_py():
-        wrong = values.filter(pc.invert(whole))[0].as_py()
-        raise InvalidValueError(
-            f"column '{column.name}': {wrong} is more than a day, and it is DATE",
-            hint=f"cut it, if that is intended: col('{column.name}').cast('date')",
-        )

@@ -16,7 +16,6 @@ _Node = Mapping[str, Any]
 
 _DETAIL_LINES = 3
 _NARROWEST = 24
-_UNLIMITED = 1_000
 # A part of the whole time that is worth a look.
 _MUCH = 0.3
 # What says all without its label.

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.predicate.column_predicate import Comparison, InList, Op
-from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
+from pykudu_sql.storage.common.predicate.predicate_eval import ARROW_KERNELS, evaluate
 from pykudu_sql.storage.common.predicate.row_condition import (
     AllOf,
     AnyOf,
@@ -130,7 +130,7 @@ def _between(left: _Values, op: Op, right: _Values) -> Truth:
     elif left.type.is_integer:
         true = _KERNELS[op](*[fixed_view(v.cells, v.type) for v in (left, right)])
     else:
-        true = _filled(getattr(pc, _ARROW_KERNELS[op])(plain(left.cells), plain(right.cells)))
+        true = _filled(getattr(pc, ARROW_KERNELS[op])(plain(left.cells), plain(right.cells)))
     true = true & present
     return Truth(true, present & ~true)
 
@@ -212,13 +212,4 @@ _KERNELS: Mapping[Op, Callable[[Any, Any], Any]] = {
     Op.LE: operator.le,
     Op.GT: operator.gt,
     Op.GE: operator.ge,
-}
-
-# By name, for the module that has them is loaded when the first one is called.
-_ARROW_KERNELS: Mapping[Op, str] = {
-    Op.EQ: "equal",
-    Op.LT: "less",
-    Op.LE: "less_equal",
-    Op.GT: "greater",
-    Op.GE: "greater_equal",
 }

@@ -112,7 +112,7 @@ def _evaluate_strings(leaf: Leaf, values: pa.Array, column_type: DataType) -> Ma
     arrow = column_type.arrow
     match leaf:
         case Comparison(_, op, value):
-            mask = getattr(pc, _ARROW_KERNELS[op])(values, pa.scalar(value, arrow))
+            mask = getattr(pc, ARROW_KERNELS[op])(values, pa.scalar(value, arrow))
         case InList():
             mask = pc.is_in(values, value_set=pa.array(leaf.ascending, arrow))
         case StartsWith(_, prefix):
@@ -217,7 +217,7 @@ _NUMPY_KERNELS: Mapping[Op, Callable[[Any, Any], Any]] = {
 }
 
 # By name, for the module that has them is loaded when the first one is called.
-_ARROW_KERNELS: Mapping[Op, str] = {
+ARROW_KERNELS: Mapping[Op, str] = {
     Op.EQ: "equal",
     Op.LT: "less",
     Op.LE: "less_equal",

@@ -31,13 +31,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.container import ContainerWriter
-from pykudu_sql.storage.cfile.skip_index import SkipIndex, blob_name
-from pykudu_sql.storage.common.cancellation import CancelCheck, cancellable, never_cancelled
+from pykudu_sql.storage.common.cancellation import CancelCheck, never_cancelled
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch
 from pykudu_sql.storage.tablet.delta.delta_collapse import collapse
 from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta
@@ -54,6 +51,7 @@ from pykudu_sql.storage.tablet.files.staged_files import StagedFiles, staging, w
 from pykudu_sql.storage.tablet.files.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.history.undo_builder import undo_of_updates
 from pykudu_sql.storage.tablet.maintenance.compaction import compact_rowsets
+from pykudu_sql.storage.tablet.maintenance.diskrowset_writer import write_columns
 from pykudu_sql.storage.tablet.maintenance.rowset_swap import (
     current_rowset,
     swap_rowsets,
@@ -243,15 +241,6 @@ def _write_overlay(
     staged.append(("base", number))
     path, identity = files.staging_path("base", number), files.identity("base", number)
     with ContainerWriter(files.env, path, identity, "overlay.write") as writer:
-        for column in cancellable(columns, cancel_check):
-            kind = column.type
-            cells = in_type(values[column.id], kind.arrow)
-            encoded = encode_column(
-                kind, column.encoding, column.compression, column.block_size, cells
-            )
-            writer.add_cfile(str(column.id), encoded)
-            if column.indexes:
-                index = SkipIndex.build(cells, kind)
-                writer.add_blob(blob_name(column.id), index.to_bytes())
+        write_columns(writer, columns, values, cancel_check)
         size = writer.finish({"rows": len(values[columns[0].id])})
     return Overlay(number, tuple(column.id for column in columns), size)

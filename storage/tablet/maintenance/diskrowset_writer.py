@@ -85,15 +85,7 @@ def write_base_file(
 ) -> RowSetMeta:
     """Write and fsync a base file of any place; see `write_base`."""
     with ContainerWriter(file.env, file.path, file.identity, "base.write") as writer:
-        for column in cancellable(schema, cancel_check):
-            kind = column.type
-            cells = in_type(columns[column.id], kind.arrow)
-            encoded = encode_column(
-                kind, column.encoding, column.compression, column.block_size, cells
-            )
-            writer.add_cfile(str(column.id), encoded)
-            if column.indexes:
-                writer.add_blob(blob_name(column.id), SkipIndex.build(cells, kind).to_bytes())
+        write_columns(writer, schema, columns, cancel_check)
         cancel_check()
         writer.add_blob(BLOOM, BloomFilter.build(keys.hash64()).to_bytes())
         writer.add_blob(KEY_INDEX, KeyIndex.build(keys).to_bytes())
@@ -108,3 +100,22 @@ def write_base_file(
         column_ids=tuple(column.id for column in schema),
         inserted_at=inserted_at,
     )
+
+
+def write_columns(
+    writer: ContainerWriter,
+    columns: Sequence[ColumnSchema],
+    values: Mapping[int, pa.Array],
+    cancel_check: CancelCheck,
+) -> None:
+    """Write columns as CFiles of a file, each with its skip index.
+
+    `values`: of the columns, by their ids; `cancel_check`: called before each column.
+    """
+    for column in cancellable(columns, cancel_check):
+        kind = column.type
+        cells = in_type(values[column.id], kind.arrow)
+        encoded = encode_column(kind, column.encoding, column.compression, column.block_size, cells)
+        writer.add_cfile(str(column.id), encoded)
+        if column.indexes:
+            writer.add_blob(blob_name(column.id), SkipIndex.build(cells, kind).to_bytes())

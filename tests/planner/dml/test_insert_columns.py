@@ -1,4 +1,4 @@
-"""The column list of an INSERT."""
+"""The column lists of INSERT and COPY."""
 
 import pytest
 from sqlglot import exp
