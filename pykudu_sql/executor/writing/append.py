@@ -7,7 +7,7 @@ out takes its default. In a pandas frame, NaN and NaT are missing values and bec
 
 import difflib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import repeat
 from typing import Any, TypeAlias
@@ -21,13 +21,16 @@ from pykudu_sql.executor.writing.chunked_rows import (
     ArrowColumns,
     ChunkedRows,
     chunk_bytes,
+    operations_of,
     reader_rows,
+    write_batches,
     write_columns,
     write_rows,
 )
 from pykudu_sql.executor.writing.collecting import faults, reported, row_error
 from pykudu_sql.executor.writing.column_values import array_of
 from pykudu_sql.executor.writing.copy_from import copy_files
+from pykudu_sql.executor.writing.parameter_batches import cut, text_bytes
 from pykudu_sql.executor.writing.writes import mode_of, written
 from pykudu_sql.files.file_access import FileAccess
 from pykudu_sql.planner.plan.context import check_writable
@@ -35,7 +38,7 @@ from pykudu_sql.planner.plan.copy_plans import CopyFrom
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
-from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowError, RowErrorMode, RowResults
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import (
@@ -45,6 +48,7 @@ from pykudu_sql.storage.errors import (
     ProgrammingError,
     UndefinedColumnError,
 )
+from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 Values: TypeAlias = "pa.Array | pa.ChunkedArray | list[Any]"
@@ -83,6 +87,11 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
         source_columns = columns_of_rows(data, names) or _columns(data)
     matched = _matched(table, kind, source_columns)
     mode = mode_of(state)
+    if mode is RowErrorMode.FAIL:
+        parts = _pieces(matched, chunk_bytes(state.store.budget))
+        if len(parts) > 1:
+            write = partial(_write_pieces, state, table, kind, matched, parts)
+            return written(state, kind, state.transactions.write(write))
     try:
         columns = _arrays(matched)
     except DataError:
@@ -196,6 +205,50 @@ def _arrays(matched: SchemaColumns) -> ArrowColumns:
         column_id: array_of(values, column) if isinstance(values, list) else values
         for column_id, (column, values) in matched.items()
     }
+
+
+def _pieces(matched: SchemaColumns, most: int) -> Sequence[range]:
+    """The places of rows that are converted together.
+
+    Arrow's own values are copied where they are few, and go to the log; many become files as they
+    are. `most`: bytes of a piece.
+    """
+    length = max((len(values) for _, values in matched.values()), default=0)
+    texts = [v for column, v in matched.values() if isinstance(v, list) and column.type.is_variable]
+    arrays = [values for _, values in matched.values() if not isinstance(values, list)]
+    copied = sum(values.nbytes for values in arrays) if length < BULK_ROWS else 0
+    if copied + sum(text_bytes(values, length) for values in texts) <= most:
+        return [range(length)]
+    each = copied // length
+    return list(cut([each + text_bytes(row, len(row)) for row in _rows(texts, length)], most))
+
+
+def _rows(columns: Sequence[list[Any]], length: int) -> Iterator[Sequence[Any]]:
+    return zip(*columns, strict=True) if columns else repeat((), length)
+
+
+def _write_pieces(
+    state: SessionState,
+    table: TableInfo,
+    kind: RowOpKind,
+    matched: SchemaColumns,
+    parts: Sequence[range],
+    transaction: Transaction,
+) -> RowResults:
+    """Do an operation on some rows after others."""
+
+    def operations(part: range) -> RowOperations:
+        state.check_cancelled()
+        columns = {
+            column_id: array_of(values[part.start : part.stop], column, part.start)
+            if isinstance(values, list)
+            else values.slice(part.start, len(part))
+            for column_id, (column, values) in matched.items()
+        }
+        return operations_of(transaction, table, kind, columns)
+
+    with state.followed():
+        return write_batches(transaction, table, kind, map(operations, parts))
 
 
 def _without_faults(

@@ -5,7 +5,7 @@ takes one chunk after the other (`Transaction.insert`), and so does an UPDATE or
 their addresses (`Transaction.change`), so that memory does not grow with them.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -209,11 +209,21 @@ def write_rows(
         return joined(list(collected))
 
     def fitting(columns: ArrowColumns) -> RowOperations:
-        return _operations(transaction, table, kind, columns)
+        return operations_of(transaction, table, kind, columns)
 
+    return write_batches(transaction, table, kind, map(fitting, chunks))
+
+
+def write_batches(
+    transaction: Transaction, table: TableInfo, kind: RowOpKind, batches: Iterable[RowOperations]
+) -> RowResults:
+    """Do operations of one kind that come in batches, in memory for one of them.
+
+    `batches`: each taken when the one before is written. Raises as `write_rows`.
+    """
     if kind is not RowOpKind.INSERT:
-        return transaction.write_batches(table, map(fitting, chunks))
-    return RowResults(transaction.insert(table, map(fitting, chunks)), 0, 0, ())
+        return transaction.write_batches(table, batches)
+    return RowResults(transaction.insert(table, batches), 0, 0, ())
 
 
 def write_columns(
@@ -230,11 +240,12 @@ def write_columns(
     """
     if mode is RowErrorMode.COLLECT:
         return collect_columns(transaction, table, kind, columns)
-    return transaction.write(table, _operations(transaction, table, kind, columns))
+    return transaction.write(table, operations_of(transaction, table, kind, columns))
 
 
-def _operations(
+def operations_of(
     transaction: Transaction, table: TableInfo, kind: RowOpKind, columns: ArrowColumns
 ) -> RowOperations:
+    """Rows given as columns of any Arrow type, by column id, as operations."""
     length = max(map(len, columns.values()), default=0)
     return RowOperations(kind, transaction.coerce(table, columns), length)

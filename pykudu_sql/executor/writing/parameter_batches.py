@@ -11,7 +11,7 @@ from sys import getsizeof
 from typing import Protocol
 
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writing.chunked_rows import chunk_bytes
+from pykudu_sql.executor.writing.chunked_rows import chunk_bytes, write_batches
 from pykudu_sql.executor.writing.collecting import faults, is_row_error, reported, row_error
 from pykudu_sql.planner.operands.value import Parameter, ParameterKey, ParameterValues, Value
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -86,9 +86,7 @@ def _write_pieces(
 
     operations = map(operations_of, parts)
     with state.followed():
-        if batch.kind is RowOpKind.INSERT:
-            return RowResults(transaction.insert(batch.table, operations), 0, 0, ())
-        return transaction.write_batches(batch.table, operations)
+        return write_batches(transaction, batch.table, batch.kind, operations)
 
 
 def _batch_of_fitting(
@@ -130,7 +128,7 @@ def pieces(
     size = constant * len(every) + sum(_bytes_of(parameter_rows, key) for key in keys)
     if size <= most:
         return [every]
-    return list(_cut([constant + _row_bytes(row, keys) for row in parameter_rows], most))
+    return list(cut([constant + _row_bytes(row, keys) for row in parameter_rows], most))
 
 
 def _row_bytes(row: ParameterValues, keys: Sequence[ParameterKey]) -> int:
@@ -138,15 +136,20 @@ def _row_bytes(row: ParameterValues, keys: Sequence[ParameterKey]) -> int:
 
 
 def _bytes_of(rows: Sequence[ParameterValues], key: ParameterKey) -> int:
-    """About what the values of a parameter take beyond empty texts."""
+    """About what the texts of a parameter take."""
+    return text_bytes(map(itemgetter(key), rows), len(rows))
+
+
+def text_bytes(values: Iterable[object], count: int) -> int:
+    """About what so many values take beyond empty texts."""
     try:
-        size = sum(map(getsizeof, map(itemgetter(key), rows)))
+        return max(0, sum(map(getsizeof, values)) - _EMPTY * count)
     except Exception:
         return 0  # a value that cannot be read: whoever converts it says so
-    return max(0, size - _EMPTY * len(rows))
 
 
-def _cut(sizes: Sequence[int], most: int) -> Iterator[range]:
+def cut(sizes: Sequence[int], most: int) -> Iterator[range]:
+    """Places that are next to each other and have few bytes together; `most`: see `pieces`."""
     start = size = 0
     for place, each in enumerate(sizes):
         if size + each > most and place > start:

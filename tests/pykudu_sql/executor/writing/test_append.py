@@ -1,7 +1,8 @@
 """Bulk append: what is taken as columns, and what is refused before a row is written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,8 +11,10 @@ import pytest
 import pykudu_sql
 from pykudu_sql import Connection
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writing import chunked_rows
 from pykudu_sql.executor.writing.append import append
 from pykudu_sql.results.result import Outcome
+from pykudu_sql.storage.common.rows.row_operation import RowOperations
 from pykudu_sql.storage.errors import (
     DataError,
     InterfaceError,
@@ -21,6 +24,7 @@ from pykudu_sql.storage.errors import (
     UndefinedTableError,
     ValueOutOfRangeError,
 )
+from pykudu_sql.storage.transaction.transaction import Transaction
 
 Append = Callable[..., Outcome]
 
@@ -157,3 +161,67 @@ def test_surplus_digits_before_the_point_are_an_error() -> None:
         with pytest.raises(ValueOutOfRangeError, match="'n'"):
             connection.append("t", rows)
         assert connection.execute("SELECT count(*) FROM t").fetchone() == (0,)
+
+
+WIDE = "a" * 1000
+
+
+@pytest.fixture
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The rows of each batch that is written from here on, in pieces of 4 KiB."""
+    monkeypatch.setattr(chunked_rows, "CHUNK_BYTES", 4096)
+    written: list[int] = []
+    for name in ("insert", "write_batches"):
+        write = getattr(Transaction, name)
+
+        def noting(transaction, table, batches, write=write):  # type: ignore[no-untyped-def]
+            def noted() -> Iterator[RowOperations]:
+                for batch in batches:
+                    written.append(batch.length)
+                    yield batch
+
+            return write(transaction, table, noted())
+
+        monkeypatch.setattr(Transaction, name, noting)
+    return written
+
+
+@pytest.mark.parametrize("operation", ["insert", "upsert", "insert-ignore"])
+@pytest.mark.parametrize("shape", ["dict", "table", "tuples"])
+def test_large_texts_are_written_in_pieces(
+    connection: Connection, insert: Append, small_pieces: list[int], shape: str, operation: str
+) -> None:
+    columns: dict[str, list[Any]] = {"k": [*range(30)], "word": [f"{WIDE}{k}" for k in range(30)]}
+    tuples = [*zip(*columns.values(), strict=True)]
+    rows = {"dict": columns, "table": pa.table(columns), "tuples": tuples}
+    assert insert(rows[shape], operation=operation).rowcount == 30
+    assert sum(small_pieces) == 30
+    assert max(small_pieces) <= 4
+    stored = connection.execute("SELECT k, word FROM t ORDER BY k").fetchall()
+    assert stored == tuples
+
+
+def test_a_row_of_a_later_piece_is_named_by_its_place_and_undoes_the_others(
+    connection: Connection, insert: Append, small_pieces: list[int]
+) -> None:
+    words: list[Any] = [WIDE] * 20
+    with pytest.raises(DataError, match="row 21, column 'word'"):
+        insert({"k": [*range(21)], "word": [*words, object()]})
+    with pytest.raises(pykudu_sql.IntegrityError):
+        insert({"k": [*range(20), 3], "word": [*words, WIDE]})
+    assert connection.execute("SELECT count(*) FROM t").fetchone() == (0,)
+    assert small_pieces
+
+
+def test_small_texts_are_one_batch(insert: Append, small_pieces: list[int]) -> None:
+    assert insert({"k": [*range(300)], "word": ["abc"] * 300}).rowcount == 300
+    assert small_pieces == []
+
+
+def test_a_value_without_a_size_is_no_matter_of_pieces(insert: Append) -> None:
+    class Sizeless:
+        def __sizeof__(self) -> int:
+            raise ValueError("no size")
+
+    with pytest.raises(DataError, match="cannot read a Sizeless"):
+        insert({"k": [1], "word": [Sizeless()]})
