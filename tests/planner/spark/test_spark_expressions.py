@@ -7,23 +7,7 @@ from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.spark.spark_expressions import Expressions, or_null
 from pykudu_sql.planner.spark.spark_scope import Outputs, SparkScope
 from pykudu_sql.planner.spark.spark_types import NotOnSparkError, Typed, ValueType
-
-SCOPE = SparkScope(
-    {},
-    sources={
-        "": {
-            "i": ValueType.INT,
-            "n": ValueType.BIGINT,
-            "x": ValueType.DOUBLE,
-            "f": ValueType.FLOAT,
-            "d": ValueType.DECIMAL,
-            "s": ValueType.TEXT,
-            "day": ValueType.DATE,
-            "ts": ValueType.TIMESTAMP,
-            "flag": ValueType.BOOLEAN,
-        }
-    },
-)
+from tests.planner.spark.columns import SCOPE
 
 
 def one_number(query: exp.Expr, scope: SparkScope) -> tuple[exp.Expr, Outputs]:

@@ -7,21 +7,7 @@ from pykudu_sql.planner.spark.spark_expressions import Expressions
 from pykudu_sql.planner.spark.spark_functions import FUNCTIONS, ordered
 from pykudu_sql.planner.spark.spark_scope import Outputs, SparkScope
 from pykudu_sql.planner.spark.spark_types import NotOnSparkError, Typed, ValueType
-
-SCOPE = SparkScope(
-    {},
-    sources={
-        "": {
-            "i": ValueType.INT,
-            "n": ValueType.BIGINT,
-            "x": ValueType.DOUBLE,
-            "d": ValueType.DECIMAL,
-            "s": ValueType.TEXT,
-            "day": ValueType.DATE,
-            "flag": ValueType.BOOLEAN,
-        }
-    },
-)
+from tests.planner.spark.columns import SCOPE
 
 
 def no_subqueries(query: object, scope: SparkScope) -> tuple[object, Outputs]:

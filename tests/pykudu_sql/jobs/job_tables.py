@@ -31,6 +31,16 @@ y",1.234
 2026-03-01,5,edge,1
 2026-03-01,4,before,1
 """
+# The lines of those that do not fit a `RANGED_TABLE` with the row (2026-01-07, 7), and why.
+REASONS_OF_REJECTS = [
+    (4, "key (day, id) = (2026-01-05, 1) is given twice"),
+    (6, "no range partition covers (day, id) = ('2026-02-10', 2)"),
+    (7, "column 'day' must not be NULL"),
+    (8, "column 'price': '1.234' is no DECIMAL(5,2)"),
+    (10, "column 'id': 'x' is no BIGINT"),
+    (11, "key (day, id) = (2026-01-07, 7) is present already"),
+    (13, "no range partition covers (day, id) = ('2026-03-01', 4)"),
+]
 PLAIN_TABLE = "CREATE TABLE t (id BIGINT PRIMARY KEY, v STRING, i INT, d DATE, b BINARY)"
 COLUMNS_OF_ALL_TYPES = (
     "id BIGINT PRIMARY KEY, a BOOLEAN, b TINYINT, c SMALLINT, d INT, e FLOAT, f DOUBLE, "

@@ -1,7 +1,5 @@
 """`.import` and `.export`: files and tables, and tables made for files."""
 
-import io
-from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,35 +7,22 @@ import pyarrow.parquet as pq
 import pytest
 
 import pykudu_sql
-from pykudu_sql.shell.commands import registry
-from pykudu_sql.shell.session import ShellSession
-from pykudu_sql.shell.settings import Settings
-
-
-def said(path: Path, script: str, *, safe: bool = False, read_only: bool = False) -> str:
-    printed = io.StringIO()
-    with redirect_stdout(printed), redirect_stderr(printed):
-        session = ShellSession(
-            str(path), Settings(), registry.run, safe=safe, read_only=read_only, keep_going=True
-        )
-        with closing(session):
-            session.run_script(script)
-    return printed.getvalue()
+from tests.shell.commands.script_output import output_of
 
 
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
     path = tmp_path / "my.db"
-    said(path, "CREATE TABLE t (k INT PRIMARY KEY, word STRING);")
+    output_of(path, "CREATE TABLE t (k INT PRIMARY KEY, word STRING);")
     return path
 
 
 def test_rows_go_out_and_in(database: Path, tmp_path: Path) -> None:
     (tmp_path / "it's.csv").write_text("k,word\n1,a\n2,b\n")
-    assert "Copied 2 row(s)" in said(database, f'.import "{tmp_path}/it\'s.csv" t')
-    assert "Copied 2 row(s)" in said(database, f".export t {tmp_path}/t.parquet")
+    assert "Copied 2 row(s)" in output_of(database, f'.import "{tmp_path}/it\'s.csv" t')
+    assert "Copied 2 row(s)" in output_of(database, f".export t {tmp_path}/t.parquet")
     query = "SELECT word FROM t WHERE word <> 'a'"
-    assert "Copied 1 row(s)" in said(database, f'.export "{query};" {tmp_path}/b.json')
+    assert "Copied 1 row(s)" in output_of(database, f'.export "{query};" {tmp_path}/b.json')
     assert (tmp_path / "b.json").read_text() == '{"word":"b"}\n'
     assert pq.read_table(tmp_path / "t.parquet").num_rows == 2
 
@@ -50,7 +35,7 @@ def test_a_table_is_made_with_the_types_and_a_key_of_the_file(
         "a,007,1,1.5,2026-01-31 12:00:00,1.2345678901234567\n"
         "a,123,2,,2026-02-01 00:00:00,2\n"
     )
-    printed = said(database, f".import {tmp_path}/x.csv db2 --create\nDESCRIBE db2;")
+    printed = output_of(database, f".import {tmp_path}/x.csv db2 --create\nDESCRIBE db2;")
     assert "Copied 2 row(s)" in printed
     with pykudu_sql.connect(database) as connection:
         rows = connection.execute("DESCRIBE db2").fetchall()
@@ -72,7 +57,7 @@ def test_a_table_is_made_with_the_types_and_a_key_of_the_file(
 )
 def test_json_has_its_types_too(database: Path, tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
-    assert "Copied" in said(database, f".import {tmp_path}/{name} j --create --key b,a")
+    assert "Copied" in output_of(database, f".import {tmp_path}/{name} j --create --key b,a")
     with pykudu_sql.connect(database) as connection:
         assert [row[1] for row in connection.execute("DESCRIBE j").fetchall()] == ["BIGINT"] * 2
 
@@ -80,19 +65,19 @@ def test_json_has_its_types_too(database: Path, tmp_path: Path, name: str, text:
 @pytest.mark.parametrize("option", ["--null -", "--null=-"])
 def test_an_option_says_how_null_is_written(database: Path, tmp_path: Path, option: str) -> None:
     (tmp_path / "x.csv").write_text("k,n,word\n1,-,-\n2,7,a\n")
-    assert "Copied 2 row(s)" in said(database, f".import {tmp_path}/x.csv x --create {option}")
+    assert "Copied 2 row(s)" in output_of(database, f".import {tmp_path}/x.csv x --create {option}")
     (tmp_path / "y.csv").write_text("k,n\n3,-\n")
-    assert "Copied 1 row(s)" in said(database, f".import {option} {tmp_path}/y.csv x")
+    assert "Copied 1 row(s)" in output_of(database, f".import {option} {tmp_path}/y.csv x")
     with pykudu_sql.connect(database) as connection:
         rows = connection.execute("SELECT k, n, word FROM x ORDER BY k").fetchall()
     assert rows == [(1, None, None), (2, 7, "a"), (3, None, None)]
-    assert "usage: .import" in said(database, f".import {tmp_path}/y.csv x --null")
+    assert "usage: .import" in output_of(database, f".import {tmp_path}/y.csv x --null")
 
 
 def test_a_key_of_two_columns_is_found(database: Path, tmp_path: Path) -> None:
     rows = pa.table({"a": [1, 1, 2], "b": ["x", "y", "x"], "c": [0.5, 1.5, 2.5]})
     pq.write_table(rows, tmp_path / "x.parquet")
-    assert "Copied 3 row(s)" in said(database, f".import {tmp_path}/x.parquet p --create")
+    assert "Copied 3 row(s)" in output_of(database, f".import {tmp_path}/x.parquet p --create")
     with pykudu_sql.connect(database) as connection:
         made = connection.execute("SHOW CREATE TABLE p").fetchall()[0][-1].replace('"', "")
     assert "PRIMARY KEY (a, b)" in made
@@ -116,31 +101,31 @@ def test_what_cannot_be_made_is_told_and_leaves_no_table(
     database: Path, tmp_path: Path, text: str, options: str, message: str
 ) -> None:
     (tmp_path / "x.csv").write_text(text)
-    printed = said(database, f".import {tmp_path}/x.csv made {options}\n.tables")
+    printed = output_of(database, f".import {tmp_path}/x.csv made {options}\n.tables")
     assert message in printed, printed
     assert "made" not in printed.splitlines()[-1]
 
 
 def test_nested_columns_are_refused(database: Path, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('{"a": 1, "b": [1]}')
-    assert "which no table takes" in said(database, f".import {tmp_path}/x.json j --create")
+    assert "which no table takes" in output_of(database, f".import {tmp_path}/x.json j --create")
 
 
 def test_safe_mode_has_neither_command(database: Path, tmp_path: Path) -> None:
     for line in (f".import {tmp_path}/x.csv t", f".export t {tmp_path}/x.csv"):
-        assert "safe mode" in said(database, line, safe=True)
+        assert "safe mode" in output_of(database, line, safe=True)
     assert not (tmp_path / "x.csv").exists()
 
 
 def test_who_only_reads_replaces_no_file(database: Path, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("before")
-    assert "replaces no file" in said(database, f".export t {tmp_path}/x.csv", read_only=True)
+    assert "replaces no file" in output_of(database, f".export t {tmp_path}/x.csv", read_only=True)
     assert (tmp_path / "x.csv").read_text() == "before"
 
 
 def test_a_table_that_is_not_there_is_made_on_request(database: Path, tmp_path: Path) -> None:
     (tmp_path / "new.csv").write_text("k,word\n1,a\n")
-    answer = said(database, f".import {tmp_path}/new.csv fresh")
+    answer = output_of(database, f".import {tmp_path}/new.csv fresh")
     assert "there is no table 'fresh'; --create makes it" in answer
-    assert "Copied 1 row(s)" in said(database, f".import {tmp_path}/new.csv T")
-    assert "Copied 1 row(s)" in said(database, f".import {tmp_path}/new.csv fresh --create")
+    assert "Copied 1 row(s)" in output_of(database, f".import {tmp_path}/new.csv T")
+    assert "Copied 1 row(s)" in output_of(database, f".import {tmp_path}/new.csv fresh --create")

@@ -1,14 +1,13 @@
 """Reading tables through `format("pykudu")`."""
 
-import datetime as dt
 import random
-from decimal import Decimal
 
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 import pykudu_sql
+from tests.spark.all_types import COLUMNS_OF_ALL_TYPES, ROW_OF_ALL_TYPES
 
 
 def load(spark: SparkSession, path: str, **options: str) -> DataFrame:
@@ -44,16 +43,7 @@ def test_all_rows_come_from_memory_and_disk(spark: SparkSession, numbers: str) -
 
 
 def test_every_type_comes_as_it_was_written(spark: SparkSession, path: str) -> None:
-    kinds = (
-        "id BIGINT PRIMARY KEY, a BOOLEAN, b TINYINT, c SMALLINT, d INT, e FLOAT, f DOUBLE, "
-        "g DECIMAL(5,2), h DECIMAL(15,3), i DECIMAL(38,10), j DATE, k TIMESTAMP, l STRING, "
-        "m VARCHAR(5), n BINARY"
-    )
-    row = (
-        1, True, -128, -32768, -(2**31), 0.5, -0.1, Decimal("-999.99"), Decimal("123456789012.345"),
-        Decimal("-9999999999999999999999999999.9999999999"), dt.date(1, 1, 1),
-        dt.datetime(1812, 6, 24, 5, 6, 7, 8), "a\0b", "äöü", b"\x00\xff",
-    )  # fmt: skip
+    kinds, row = COLUMNS_OF_ALL_TYPES, ROW_OF_ALL_TYPES
     with pykudu_sql.connect(path) as conn:
         conn.execute(f"CREATE TABLE t ({kinds})")
         conn.execute(f"INSERT INTO t VALUES ({', '.join('?' * len(row))})", row)

@@ -3,7 +3,6 @@
 import datetime as dt
 import os
 from collections.abc import Iterator
-from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,6 +22,7 @@ from pykudu_sql.storage.errors import (
     UndefinedTableError,
     ValueOutOfRangeError,
 )
+from tests.spark.all_types import COLUMNS_OF_ALL_TYPES, ROW_OF_ALL_TYPES
 
 Rows = list[tuple[object, ...]]
 
@@ -122,16 +122,7 @@ def test_an_overwrite_keeps_the_old_rows_for_as_of(spark: SparkSession, table: s
 
 
 def test_every_type_goes_as_it_is_read(spark: SparkSession, path: str) -> None:
-    kinds = (
-        "id BIGINT PRIMARY KEY, a BOOLEAN, b TINYINT, c SMALLINT, d INT, e FLOAT, f DOUBLE, "
-        "g DECIMAL(5,2), h DECIMAL(15,3), i DECIMAL(38,10), j DATE, k TIMESTAMP, l STRING, "
-        "m VARCHAR(5), n BINARY"
-    )
-    row = (
-        1, True, -128, -32768, -(2**31), 0.5, -0.1, Decimal("-999.99"), Decimal("123456789012.345"),
-        Decimal("-9999999999999999999999999999.9999999999"), dt.date(1, 1, 1),
-        dt.datetime(1812, 6, 24, 5, 6, 7, 8), "a\0b", "äöü", b"\x00\xff",
-    )  # fmt: skip
+    kinds, row = COLUMNS_OF_ALL_TYPES, ROW_OF_ALL_TYPES
     with pykudu_sql.connect(path) as conn:
         conn.execute(f"CREATE TABLE t ({kinds})")
         conn.execute(f"CREATE TABLE copy ({kinds})")
