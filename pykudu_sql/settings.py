@@ -318,7 +318,7 @@ def with_setting(
     if setting.scope is SettingScope.DATABASE:
         raise ProgrammingError(
             f"setting '{setting.name}' cannot be changed while the database is open",
-            hint=f"open it with connect(path, {setting.name}=...)",
+            hint=f"open it with {_at_opening(setting.name)}",
             sqlstate="55P02",
         )
     default = getattr(defaults, setting.name)
@@ -336,7 +336,7 @@ def stored_setting_value(name: str, value: object) -> SettingValue:
     if setting.scope is not SettingScope.REMEMBERED:
         raise ProgrammingError(
             f"the database does not remember a setting '{setting.name}'",
-            hint=f"give it to connect(path, {setting.name}=...)"
+            hint=f"open it with {_at_opening(setting.name)}"
             if setting.scope in (SettingScope.DATABASE, SettingScope.PROGRAM)
             else f"write SET {setting.name} = ...",
             sqlstate="55P02",
@@ -344,10 +344,18 @@ def stored_setting_value(name: str, value: object) -> SettingValue:
     return setting.checked(value)
 
 
+def _at_opening(name: str) -> str:
+    """How a program and the shell give a setting when they open a database."""
+    option = "--read-only" if name == "read_only" else f"--set {name}=..."
+    if name in _PROGRAM_HINTS:
+        return f"connect(path, {name}=...)"
+    return f"connect(path, {name}=...), in the shell {option}"
+
+
 _PROGRAM_HINTS: Final[Mapping[str, str]] = {
     "spark_master": f"give it to connect(path, spark_master=...), in the environment as "
     f"{MASTER_VARIABLE}, or on the command line as --spark-master",
-    "files": "give it to connect(path, files=...)",
+    "files": "give it to connect(path, files=...); the shell has them unless --safe is given",
     "frames": "give it to connect(path, frames=True), or register the frame",
 }
 

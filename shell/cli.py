@@ -47,6 +47,17 @@ subcommands:
 """
 
 
+# Settings that `--set` does not take, and what to write.
+_OWN_OPTIONS = {
+    "read_only": "--read-only does it",
+    "autocommit": "each statement commits itself, unless it stands between BEGIN and COMMIT",
+    "engine": "--engine does it",
+    "spark_master": "--spark-master does it",
+    "files": "statements may use files unless --safe is given",
+    "frames": "there are no variables that statements could read",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One -c or -f. `text`: SQL, or the name of a file; `is_file`: which of the two."""
@@ -171,6 +182,10 @@ def build_parser() -> argparse.ArgumentParser:
         "-p", "--param", metavar="NAME=VALUE", action="append", default=[],
         help="the value of :name in statements; may be repeated",
     )  # fmt: skip
+    add(
+        "--set", metavar="NAME=VALUE", action="append", default=[],
+        help="a setting of the database, such as memory_limit=2GB; may be repeated",
+    )  # fmt: skip
     add("--null", metavar="TEXT", help="how NULL is written")
     add(
         "--guard-formulas",
@@ -201,7 +216,8 @@ def _run(options: argparse.Namespace) -> int:
         print(f"pykudu-sql {__version__}")
         return ExitCode.OK
     at_terminal = not options.steps and sys.stdin.isatty()
-    variables = _variables(options.param)
+    variables = _assignments("--param", options.param)
+    database_settings = _database_settings(options.set)
     settings = _settings(options, at_terminal)
     scripts = [] if at_terminal else _read_steps(options.steps or [Step("-", is_file=True)])
     first = _first_script(options, at_terminal)
@@ -222,6 +238,7 @@ def _run(options: argparse.Namespace) -> int:
             keep_going=options.keep_going,
             engine=options.engine,
             spark_master=options.spark_master,
+            database_settings=database_settings,
         )
     except pykudu_sql.Error as error:
         print_statement_error(error, ScriptPosition(None))
@@ -257,15 +274,24 @@ def _run_command(session: "ShellSession", text: str) -> None:
     registry.run(session, text)
 
 
-def _variables(assignments: Sequence[str]) -> dict[str, Value]:
-    """Values for `:name` from the command line."""
-    variables = {}
-    for text in assignments:
+def _assignments(option: str, texts: Sequence[str]) -> dict[str, Value]:
+    """The values that an option of the command line gives to names."""
+    values = {}
+    for text in texts:
         pair = parse_assignment(text)
         if pair is None:
-            raise UsageError(f"--param {text!r}: a name, '=' and a value are expected: a=1")
-        variables[pair[0]] = parse_value(pair[1])
-    return variables
+            raise UsageError(f"{option} {text!r}: a name, '=' and a value are expected: a=1")
+        values[pair[0]] = parse_value(pair[1])
+    return values
+
+
+def _database_settings(texts: Sequence[str]) -> dict[str, Value]:
+    """Settings of `--set`, but those that the shell has options for."""
+    values = _assignments("--set", texts)
+    for name in values:
+        if (option := _OWN_OPTIONS.get(name.lower())) is not None:
+            raise UsageError(f"--set {name}: in the shell {option}")
+    return values
 
 
 def _first_script(options: argparse.Namespace, at_terminal: bool) -> list[tuple[str, str | None]]:

@@ -6,6 +6,8 @@ the statement that runs, Ctrl-D on an empty line leaves.
 """
 
 import os
+import sys
+import termios
 from collections.abc import Sequence
 from functools import partial
 from itertools import islice
@@ -142,9 +144,13 @@ class Repl:
 
     def _says_yes(self) -> bool:
         try:
-            return input().strip().lower() in ("y", "yes")
+            answer = input().strip().lower()
         except (EOFError, KeyboardInterrupt):
             return False
+        if answer not in ("y", "yes", "n", "no", ""):
+            # The first line of something pasted: the others must not run without it.
+            termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+        return answer in ("y", "yes")
 
     def _message(self) -> StyleAndTextTuples:
         return [(self._style(), self._prompt_text())]

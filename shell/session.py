@@ -35,7 +35,7 @@ from pykudu_sql.shell.settings import Settings, UnknownCommandError, UsageError
 
 if TYPE_CHECKING:
     from pykudu_sql import Connection
-    from pykudu_sql.setting_types import EngineName
+    from pykudu_sql import Settings as DatabaseSettings
 
 _MAX_READ_DEPTH = 16
 # The values of the setting `pager` with which texts go through the pager, and results do.
@@ -86,6 +86,7 @@ class ShellSession:
         keep_going: bool = False,
         engine: str | None = None,
         spark_master: str | None = None,
+        database_settings: Mapping[str, Value] | None = None,
     ) -> None:
         """Open a database.
 
@@ -98,6 +99,7 @@ class ShellSession:
             keep_going: run on after a failed statement.
             engine: what computes queries here, and in any other opened later; None for the default.
             spark_master: where Spark runs, likewise.
+            database_settings: other arguments of `connect`, likewise.
 
         Raises pykudu_sql.Error: the database cannot be opened.
         """
@@ -114,6 +116,7 @@ class ShellSession:
         self.keep_going = keep_going
         self._engine = engine
         self._spark_master = spark_master
+        self._database_settings = database_settings or {}
         self._cancelled = threading.Event()
         self._depth = 0
         self.settings = settings
@@ -123,13 +126,17 @@ class ShellSession:
         self.connection = self._connect(path)
 
     def _connect(self, path: str) -> "Connection":
+        settings = {
+            **self._database_settings,
+            "engine": self._engine,
+            "spark_master": self._spark_master,
+            "files": not self.safe,
+        }
         return pykudu_sql.connect(
             path,
             read_only=self.read_only,
             autocommit=True,
-            engine=cast("EngineName | None", self._engine),
-            spark_master=self._spark_master,
-            files=not self.safe,
+            **cast("DatabaseSettings", settings),
         )
 
     def open(self, path: str) -> None:

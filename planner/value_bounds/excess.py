@@ -7,7 +7,7 @@ from pykudu_sql.storage.common.memory_budget import MOST_VALUE
 MAX_VALUE_BYTES = MOST_VALUE  # under any memory limit; engines may have a lower one
 VECTOR_ROWS = 2048  # that the engine computes at once
 _MAX_STEPS = f"{MAX_VALUE_BYTES:,} steps"
-_MORE_MEMORY = "connect(memory_limit=...) with more allows more"
+_MORE_MEMORY = "connect(memory_limit=...) or --set memory_limit=.. allows more"
 
 
 class Bounded(StrEnum):

@@ -46,7 +46,9 @@ _BY_NAME = {
     "PermissionException": _Translation(ProgrammingError, "42501"),
     "NotImplementedException": _Translation(NotSupportedError),
     "OutOfMemoryException": _Translation(
-        OperationalError, "53200", "give connect(memory_limit=...) more, or ask for less at once"
+        OperationalError,
+        "53200",
+        "allow more: connect(memory_limit=...), --set memory_limit=..; or ask for less at once",
     ),
     "IOException": _Translation(DiskError),
     "InvalidInputException": _Translation(DataError),

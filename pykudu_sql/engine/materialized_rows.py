@@ -37,7 +37,8 @@ def materialized_rows(
             if size > memory_limit:
                 raise OperationalError(
                     f"the rows that this statement holds take more than {memory_limit} bytes",
-                    hint="write fewer rows at once, or give connect(memory_limit=...) more",
+                    hint="write fewer rows at once, or allow more: connect(memory_limit=...), "
+                    "--set memory_limit=..",
                     sqlstate="53200",
                 )
             batches.append(batch)

@@ -39,9 +39,10 @@ _VECTORS = 6  # of large values that are in memory at once: results of calls, an
 _VOLATILE = frozenset({"__handed_on", "__within_unfolded"})  # also of a constant
 _LIMIT = re.compile(r"(\w+) limit(?: (\d+))?: (.*)")
 _HINTS = {
-    "rows": "compute it for fewer rows at once, or give connect(memory_limit=...) more",
-    "window": "gather by GROUP BY or in a subquery, over smaller partitions, or give "
-    "connect(memory_limit=...) more",
+    "rows": "compute it for fewer rows at once, or allow more: connect(memory_limit=...), "
+    "--set memory_limit=..",
+    "window": "gather by GROUP BY or in a subquery, over smaller partitions, or allow "
+    "more: connect(memory_limit=...), --set memory_limit=..",
     "cast": "a text of more than 64 KiB is cast to no number and no time; TRY_CAST gives NULL",
     "depth": f"JSON is looked into down to {MAX_DEPTH} levels",
 }

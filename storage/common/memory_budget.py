@@ -143,7 +143,8 @@ class MemoryBudget:
         if size > free:
             raise OperationalError(
                 f"{what} take more than the {free} bytes that are left for statements",
-                hint="write fewer rows in one transaction, or give connect(memory_limit=...) more",
+                hint="write fewer rows in one transaction, or allow more: "
+                "connect(memory_limit=...), --set memory_limit=..",
                 sqlstate="53200",
             )
 

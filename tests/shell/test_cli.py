@@ -329,6 +329,20 @@ def test_a_command_written_almost_right_is_suggested(shell: Shell) -> None:
     assert "did you mean 'check'?" in shell("chekc", "my.db").stderr
 
 
+def test_settings_of_the_database_are_given_when_it_is_opened(shell: Shell) -> None:
+    settings = ["--set", "durability=normal", "--set", "memory_limit=2GB", "--set", "threads=2"]
+    query = "SELECT name, value FROM (SHOW SETTINGS) WHERE name IN ('durability', 'threads')"
+    done = shell("my.db", *settings, "--csv", "-c", query)
+    assert done.stdout == "name,value\ndurability,normal\nthreads,2\n", done.stderr
+    refused = shell("my.db", "-c", "SET memory_limit = '2GB'").stderr
+    assert "in the shell --set memory_limit=..." in refused
+    assert "in the shell --read-only\n" in shell("my.db", "-c", "SET read_only = true").stderr
+    assert "there is no setting 'nosuch'" in shell("my.db", "--set", "nosuch=1").stderr
+    for name in ("files", "read_only", "engine"):
+        done = shell("my.db", "--safe", "--set", f"{name}=true", "-c", "SELECT 1")
+        assert (done.returncode, f"--set {name}: " in done.stderr) == (2, True)
+
+
 def test_a_command_behind_options_is_told_its_place(shell: Shell) -> None:
     done = shell("--read-only", "check", "my.db")
     assert done.returncode == 2

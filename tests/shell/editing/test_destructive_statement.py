@@ -91,6 +91,18 @@ def test_in_a_transaction_rollback_is_the_way_back(terminal: Terminal) -> None:
     terminal.wait("Nothing was run.")
 
 
+def test_lines_pasted_at_a_question_do_not_run_without_their_first(terminal: Terminal) -> None:
+    terminal.line("CREATE TABLE t (id INT PRIMARY KEY);")
+    terminal.wait(prompts(2))
+    terminal.line("DROP TABLE t;")
+    terminal.wait("never asks)")
+    terminal.type("SELECT 1\rAS n; SELECT 2 AS m;\r")
+    terminal.wait("Nothing was run.")
+    terminal.line("SELECT 3 AS last_one;")
+    screen = terminal.answer("last_one │")
+    assert "ERROR" not in screen and "│   m │" not in screen
+
+
 def test_who_wants_no_questions_is_not_asked(terminal: Terminal) -> None:
     terminal.line("CREATE TABLE t (id INT PRIMARY KEY);")
     terminal.wait(prompts(2))
