@@ -30,7 +30,7 @@ from pykudu_sql.executor.writing.chunked_rows import (
 from pykudu_sql.executor.writing.collecting import faults, reported, row_error
 from pykudu_sql.executor.writing.column_values import array_of
 from pykudu_sql.executor.writing.copy_from import copy_files
-from pykudu_sql.executor.writing.parameter_batches import cut, text_bytes
+from pykudu_sql.executor.writing.parameter_batches import cut, have_few_bytes, text_bytes
 from pykudu_sql.executor.writing.writes import mode_of, written
 from pykudu_sql.files.file_access import FileAccess
 from pykudu_sql.planner.plan.context import check_writable
@@ -41,6 +41,7 @@ from pykudu_sql.storage.catalog.system_catalog import check_not_system
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowError, RowErrorMode, RowResults
 from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import MAX_CELL_BYTES
 from pykudu_sql.storage.errors import (
     DataError,
     InterfaceError,
@@ -217,7 +218,12 @@ def _pieces(matched: SchemaColumns, most: int) -> Sequence[range]:
     texts = [v for column, v in matched.values() if isinstance(v, list) and column.type.is_variable]
     arrays = [values for _, values in matched.values() if not isinstance(values, list)]
     copied = sum(values.nbytes for values in arrays) if length < BULK_ROWS else 0
-    if copied + sum(text_bytes(values, length) for values in texts) <= most:
+    left = most - copied
+    if length * len(texts) * MAX_CELL_BYTES <= left:
+        return [range(length)]
+    if left >= 0 and have_few_bytes(texts, left):
+        return [range(length)]
+    if sum(text_bytes(values, length) for values in texts) <= left:
         return [range(length)]
     each = copied // length
     return list(cut([each + text_bytes(row, len(row)) for row in _rows(texts, length)], most))

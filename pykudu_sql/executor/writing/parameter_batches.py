@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from sys import getsizeof
-from typing import Protocol
+from typing import Any, Protocol
 
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.chunked_rows import chunk_bytes, write_batches
@@ -17,10 +17,12 @@ from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Parameter
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
+from pykudu_sql.storage.common.types.types import MAX_CELL_BYTES
 from pykudu_sql.storage.errors import DataError, InterfaceError
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 _EMPTY = getsizeof("")
+_CHARACTER_BYTES = 4
 
 
 class _Convert(Protocol):
@@ -125,8 +127,12 @@ def pieces(
     texts = [value for value in written if isinstance(value, Parameter) and value.type.is_variable]
     constant = sum(len(value) for value in written if isinstance(value, str | bytes))
     keys = [value.key for value in texts]
-    size = constant * len(every) + sum(_bytes_of(parameter_rows, key) for key in keys)
-    if size <= most:
+    left = most - constant * len(every)
+    if len(every) * len(keys) * MAX_CELL_BYTES <= left:
+        return [every]
+    if left >= 0 and have_few_bytes((map(itemgetter(key), parameter_rows) for key in keys), left):
+        return [every]
+    if sum(_bytes_of(parameter_rows, key) for key in keys) <= left:
         return [every]
     return list(cut([constant + _row_bytes(row, keys) for row in parameter_rows], most))
 
@@ -138,6 +144,17 @@ def _row_bytes(row: ParameterValues, keys: Sequence[ParameterKey]) -> int:
 def _bytes_of(rows: Sequence[ParameterValues], key: ParameterKey) -> int:
     """About what the texts of a parameter take."""
     return text_bytes(map(itemgetter(key), rows), len(rows))
+
+
+def have_few_bytes(columns: Iterable[Iterable[Any]], most: int) -> bool:
+    """Whether texts are sure to have at most some bytes together; a quick look at their lengths.
+
+    False where other values are among them, but for NULL.
+    """
+    try:
+        return sum(sum(map(len, filter(None, each))) for each in columns) * _CHARACTER_BYTES <= most
+    except Exception:
+        return False  # of values that are no texts, or cannot be read
 
 
 def text_bytes(values: Iterable[object], count: int) -> int:

@@ -10,7 +10,7 @@ import pytest
 import pykudu_sql
 from pykudu_sql import Connection
 from pykudu_sql.executor.writing import chunked_rows
-from pykudu_sql.executor.writing.parameter_batches import pieces
+from pykudu_sql.executor.writing.parameter_batches import have_few_bytes, pieces
 from pykudu_sql.planner.operands.value import Parameter
 from pykudu_sql.storage.common.rows.row_operation import RowOperations
 from pykudu_sql.storage.common.types.types import DataType, Kind
@@ -182,6 +182,15 @@ def test_names_of_parameters_and_null_are_measured_too() -> None:
 @pytest.mark.parametrize("rows", [[(1,), (2,)], [{"x": 1}, {"x": 2}], [None, None]])
 def test_values_that_are_missing_are_no_matter_of_pieces(rows: Sequence[Any]) -> None:
     assert pieces(VALUES, rows, 0) == [range(2)]
+
+
+@pytest.mark.parametrize(
+    ("columns", "few"),
+    [([["ab", None, ""]], True), ([["ab"], [b"ab"]], True), ([["a" * 26]], False),
+     ([[1]], False), ([[object()]], False), ([], True)],
+)  # fmt: skip
+def test_lengths_of_texts_say_that_they_have_few_bytes(columns: list[list[Any]], few: bool) -> None:
+    assert have_few_bytes(columns, 100) is few
 
 
 def test_pieces_are_all_sets_in_their_order() -> None:
