@@ -25,7 +25,11 @@ PARTICIPLES = frozenset((
     "asked", "begun", "chosen", "dealt", "found", "given", "gone", "held", "kept", "known", "lost",
     "made", "met", "seen", "shown", "taken", "told", "wanted",
 ))  # fmt: skip
-HEAVY = ("deltalake", "duckdb", "numpy", "prompt_toolkit", "pyarrow", "pyspark", "sqlglot")
+# The libraries of docs/architecture/dependencies.md.
+HEAVY = (
+    "deltalake", "duckdb", "google_crc32c", "numcodecs", "numpy", "pandas", "prompt_toolkit",
+    "pyarrow", "pyspark", "sortedcontainers", "sqlalchemy", "sqlglot", "zstandard",
+)  # fmt: skip
 
 
 def setuptools_table() -> dict[str, Any]:
