@@ -98,8 +98,14 @@ def check_database_name(name: str) -> None:
     """Check that the first word of a command line names a database.
 
     `name`: as given. Raises UsageError: it has no separator and no extension, and no directory has
-    that name; or it is a subcommand behind options.
+    that name; or it is a file, or a subcommand behind options.
     """
+    if os.path.isfile(name):
+        script = shlex.quote(name)
+        raise UsageError(
+            f"'{name}' is a file, and a database is a directory\n"
+            f"A script is run by -f: pykudu-sql my.db -f {script}"
+        )
     if names_a_database(name):
         return
     if (command := subcommand(name)) is not None:

@@ -343,6 +343,14 @@ def test_settings_of_the_database_are_given_when_it_is_opened(shell: Shell) -> N
         assert (done.returncode, f"--set {name}: " in done.stderr) == (2, True)
 
 
+def test_a_script_in_place_of_a_database_is_told_how_it_runs(shell: Shell) -> None:
+    (shell.folder / "a b.sql").write_text("SELECT 1;")
+    done = shell("a b.sql")
+    assert done.returncode == 2
+    assert "is a file, and a database is a directory" in done.stderr
+    assert "-f 'a b.sql'" in done.stderr
+
+
 def test_a_command_behind_options_is_told_its_place(shell: Shell) -> None:
     done = shell("--read-only", "check", "my.db")
     assert done.returncode == 2
