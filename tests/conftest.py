@@ -23,12 +23,18 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.clock.sitecustomize import SHIFT, shift_clock
+from tests.properties.examples import IN_THE_SUITE, THOROUGH
 from tests.scheduling import LONG, Pieces
 
 # Most JVMs of the tests end before thorough compilation pays.
 SHORT_LIVED_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=1000)
+settings.register_profile(
+    "default",
+    max_examples=IN_THE_SUITE,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=THOROUGH)
 settings.load_profile("default")
 
 # Run by itself, with a conftest that holds for SQLAlchemy's suite alone.

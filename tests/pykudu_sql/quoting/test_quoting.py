@@ -23,9 +23,8 @@ def test_the_judge_knows_what_is_quoted_and_what_is_called() -> None:
         assert not judge.is_raw(quoted), quoted
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_no_quoted_text_becomes_sql_in_shapes_of_statements(seed: int) -> None:
-    report = attack([*SETUP, *SHAPES], 25, random.Random(seed))
+def test_no_quoted_text_becomes_sql_in_shapes_of_statements() -> None:
+    report = attack([*SETUP, *SHAPES], 25, random.Random(0))
     assert report.raw == []
     assert report.foreign == []
     assert report.reached > report.tried // 20

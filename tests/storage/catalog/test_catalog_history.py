@@ -11,6 +11,7 @@ from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import HistoryPurgedError, UndefinedTableError
+from tests.properties.examples import examples
 
 SCHEMA = create_schema([ColumnSchema(0, "k", DataType(Kind.INT32))], ["k"])
 STEPS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["a", "b", "c", None])), max_size=12)
@@ -36,7 +37,7 @@ def played(steps: Sequence[tuple[int, str | None]]) -> CatalogHistory:
     return history
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(STEPS, st.lists(st.integers(0, 130), min_size=3, max_size=3))
 def test_snapshots_at_or_above_the_marks_see_the_same_tables(
     steps: Sequence[tuple[int, str | None]], ages: Sequence[int]

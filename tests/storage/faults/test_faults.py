@@ -126,9 +126,11 @@ FAULTS: dict[str, FaultAction] = {
 @pytest.mark.parametrize("once", [True, False], ids=["once", "from then on"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_no_failing_call_loses_or_tears_a_commit(fault: str, once: bool) -> None:
+    # A third of the calls each way, for time; `make torture` fails every call every way.
     calls = count_calls()
     fired = 0
-    for failing in range(calls):
+    third = range(list(FAULTS).index(fault), calls, len(FAULTS))
+    for failing in third:
         disk, progress = MemoryEnv(), Progress()
         seen = 0
 
@@ -145,7 +147,7 @@ def test_no_failing_call_loses_or_tears_a_commit(fault: str, once: bool) -> None
         with contextlib.suppress(Error):
             workload(FaultEnv(disk, hook), progress)
         check(disk, progress, f"{fault} at call {failing} of {calls}")
-    assert fired >= calls
+    assert fired >= len(third)
 
 
 def check(disk: MemoryEnv, progress: Progress, what: str) -> None:

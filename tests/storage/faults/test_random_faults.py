@@ -5,7 +5,7 @@ import pytest
 from tests.storage.faults.random_faults import play
 
 
-@pytest.mark.parametrize("first", range(0, 60, 10))
+@pytest.mark.parametrize("first", range(0, 20, 10))
 def test_what_is_seen_is_what_commits_were_said_to_be(first: int) -> None:
     for seed in range(first, first + 10):
         play(seed)

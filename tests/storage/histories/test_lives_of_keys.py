@@ -25,6 +25,7 @@ from pykudu_sql.storage.tablet.read.version_scan import (
     scan_tablet_changes,
     scan_tablet_versions,
 )
+from tests.properties.examples import examples
 from tests.storage.model import operations, read
 from tests.storage.small_bulks import bulk_inserts_from
 from tests.storage.small_store import SmallStore
@@ -199,4 +200,4 @@ def changes_of(past: list[tuple[int, Values]]) -> list[Change]:
 
 
 TestLives = LivesMachine.TestCase
-TestLives.settings = settings(max_examples=100, stateful_step_count=30, deadline=None)
+TestLives.settings = settings(max_examples=examples(40), stateful_step_count=30, deadline=None)

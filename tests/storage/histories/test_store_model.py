@@ -27,6 +27,7 @@ from pykudu_sql.storage.common.types.types import Cell, DataType, Kind, decimal_
 from pykudu_sql.storage.errors import IntegrityError
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.store import Store, StoreOptions
+from tests.properties.examples import examples
 from tests.storage.model import ModelTable, Refused, Row, apply, operations, read, visible
 
 KEY_TYPES = (Kind.INT8, Kind.INT32, Kind.INT64, Kind.STRING, Kind.DATE, Kind.BINARY)
@@ -247,4 +248,4 @@ def partition_schemas(draw: st.DrawFn, schema: Schema) -> PartitionSchema:
 
 
 TestStore = StoreMachine.TestCase
-TestStore.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestStore.settings = settings(max_examples=examples(25), stateful_step_count=25, deadline=None)

@@ -11,6 +11,7 @@ from typing import Any
 
 from hypothesis import given, note, settings
 
+from tests.properties.examples import examples
 from tests.storage.histories.script_runner import ScriptRunner
 from tests.storage.histories.script_strategy import scripts
 
@@ -25,7 +26,7 @@ def run_script(script: dict[str, Any]) -> None:
             runner.close()
 
 
-@settings(max_examples=40, deadline=None, print_blob=False)
+@settings(max_examples=examples(20), deadline=None, print_blob=False)
 @given(scripts())
 def test_a_random_script_gives_what_the_model_says(script: dict[str, Any]) -> None:
     note(

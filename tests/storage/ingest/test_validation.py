@@ -25,6 +25,7 @@ from pykudu_sql.storage.ingest.validation import (
     validate,
     validate_keys,
 )
+from tests.properties.examples import examples
 
 STRING, BIGINT = DataType(Kind.STRING), DataType(Kind.INT64)
 NAME, PART, COUNTER, NOTE = 0, 1, 4, 3
@@ -143,7 +144,7 @@ CELLS: dict[int, st.SearchStrategy[Cell]] = {
 }
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(
     st.sampled_from(list(RowOpKind)),
     st.fixed_dictionaries(CELLS),
@@ -175,7 +176,7 @@ def outcome(check: object) -> tuple[object, ...]:
     return ("fits",)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.sampled_from(list(RowOpKind)), st.fixed_dictionaries(CELLS))
 def test_a_precheck_never_passes_a_row_that_its_rule_refuses(kind: RowOpKind, row: Row) -> None:
     batch = batch_of_one(TABLE, kind, row, row)

@@ -32,6 +32,7 @@ from pykudu_sql.storage.tablet.maintenance.flush import flush_delta_stores, flus
 from pykudu_sql.storage.tablet.maintenance.history_gc import collect_deleted_rowsets, collect_undo
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_services import TabletServices
+from tests.properties.examples import examples
 from tests.storage.model import Key, Row, apply, operations, read
 
 KEYS = 4
@@ -161,7 +162,7 @@ def test_operations_on_deltas_change_nothing_that_a_snapshot_sees(
     changes_and_operations()
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(draw=st.data())
 def changes_and_operations(draw: st.DataObject) -> None:
     subject = Subject()

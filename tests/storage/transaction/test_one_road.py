@@ -28,6 +28,7 @@ from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.ingest.staging import StageTarget, create_staging, stage_rows
 from pykudu_sql.storage.remote.staged_commit import StagedWrite, commit_staged
 from pykudu_sql.storage.store import Store, StoreOptions
+from tests.properties.examples import examples
 from tests.storage.addressing import addresses
 from tests.storage.model import Key, Row, read
 
@@ -174,7 +175,7 @@ def compare_collected(
         assert (results.applied,) == batch.said
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(rows(UNIQUE), min_size=1, max_size=5), st.booleans())
 def test_a_row_comes_to_the_same_on_every_road(
     statements: list[tuple[RowOpKind, Row]], flush: bool
@@ -188,7 +189,7 @@ def refused(wrong: Row) -> list[tuple[RowOpKind, Row]]:
     return [(RowOpKind.UPSERT, {**row, COUNTER: 7, **wrong}), (RowOpKind.INSERT, row)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(rows(COUNTED), min_size=1, max_size=5), st.booleans())
 @example(refused({ID: "e" * 16_385}), False)
 @example(refused({ID: "d"}), False)
@@ -200,7 +201,7 @@ def test_a_row_of_a_table_that_counts_comes_to_the_same_on_every_road(
     check_roads(COUNTED, flush, statements)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     st.sampled_from([RowOpKind.UPDATE_IGNORE, RowOpKind.DELETE]),
     st.fixed_dictionaries({i: CELLS[i] for i in (N, NOTE)}),

@@ -22,6 +22,7 @@ from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 from pykudu_sql.storage.errors import ImmutableColumnError, NotNullError, ProgrammingError
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
+from tests.properties.examples import examples
 from tests.storage.model import Key, Row, read
 
 COLLECT = RowErrorMode.COLLECT
@@ -112,7 +113,7 @@ def statements(draw: st.DrawFn) -> tuple[RowOpKind, list[int], list[Row]]:
     return kind, [ID, *chosen], draw(st.lists(row, max_size=12))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(statements(), min_size=1, max_size=4), st.booleans())
 def test_a_batch_does_what_its_rows_do_one_after_the_other(
     made: list[tuple[RowOpKind, list[int], list[Row]]], flush: bool

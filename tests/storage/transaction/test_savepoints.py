@@ -23,6 +23,7 @@ from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.transaction.transaction import Transaction
 from pykudu_sql.storage.transaction.write_set import Savepoint
+from tests.properties.examples import examples
 from tests.storage.addressing import addresses, write_rows
 from tests.storage.model import operations, read
 
@@ -94,7 +95,7 @@ def apply(rows: Rows, kind: RowOpKind, given: Rows) -> Rows:
             return {key: n for key, n in rows.items() if key not in given}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(STEP, min_size=5, max_size=30))
 def test_any_way_through_savepoints_commits_what_the_model_says(steps: list[Any]) -> None:
     with contextlib.closing(new_store()) as store:

@@ -29,6 +29,7 @@ from pykudu_sql.storage.common.types.types import Cell, DataType, Encoding, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.transaction.transaction import Transaction
+from tests.properties.examples import examples
 from tests.storage.common.predicates import holds, predicates
 
 BIGINT = DataType(Kind.INT64)
@@ -143,7 +144,7 @@ def same(left: Sequence[Row], right: Sequence[Row]) -> bool:
     return sorted(map(repr, left)) == sorted(map(repr, right))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(predicate=predicates(TYPES), moment=st.integers(-1, 6), limit=st.integers(0, 60))
 def test_every_scan_gives_the_rows_that_match(
     data: Data, predicate: Predicate, moment: int, limit: int
