@@ -24,6 +24,7 @@ from pykudu_sql.jobs.target_folder import check_file
 from pykudu_sql.jobs.target_table import created, existing_tables, no_table
 from pykudu_sql.spark.options import operation_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.errors import ProgrammingError
 
 __all__ = ["LoadOptions", "load"]
 
@@ -71,6 +72,10 @@ def load(
     watch, name = Stopwatch(), table.lower()
     load_options = options or LoadOptions()
     operation_of(load_options.operation)
+    if isinstance(sources, str):
+        raise ProgrammingError(
+            f"the files to load are a list of paths, not {sources!r:.80}", hint='["rows.csv"]'
+        )
     if load_options.rejects is not None:
         check_file(database, Path(load_options.rejects))
         check_no_source(load_options.rejects, sources)

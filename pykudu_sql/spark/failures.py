@@ -32,8 +32,13 @@ _INSTALL: Final = (
 )
 # The JVM at the other end of a worker that is gone; the frames say whose end it was.
 _CUT_OFF: Final = (
-    r"java\.(?:io\.EOFException|net\.SocketException: (?:Connection reset|Broken pipe)[^\n]*)\n"
+    r"java\.(?:io\.(?:EOFException|IOException: (?:Stream closed|Broken pipe)[^\n]*)|"
+    r"net\.SocketException: (?:Connection reset|Broken pipe)[^\n]*)\n"
     r"(?:\s+at [^\n]*\n){0,12}?\s+at org\.apache\.spark\.[\w.]*python\."
+)
+# The process that forks workers, gone before it said where it listens, or when one was wanted.
+_NO_DAEMON: Final = (
+    r"occurred while reading the port number from|Python daemon failed to launch worker"
 )
 _FROM_OUTSIDE: Final[Sequence[tuple[re.Pattern[str], str, str]]] = (
     (
@@ -58,7 +63,7 @@ _FROM_OUTSIDE: Final[Sequence[tuple[re.Pattern[str], str, str]]] = (
         "start it again when the host has less to do, or with fewer tasks: --master local[1]",
     ),
     (
-        re.compile(rf"Python worker exited unexpectedly|{_CUT_OFF}"),
+        re.compile(rf"Python worker exited unexpectedly|{_NO_DAEMON}|{_CUT_OFF}"),
         "a Python worker of Spark was killed, or crashed",
         "the kernel kills processes for want of memory, see its log; fewer tasks at once need "
         "less: --master local[1]",
@@ -135,11 +140,16 @@ def _missing(text: str) -> errors.Error | None:
     module = _NO_MODULE.search(text)
     if module is not None:
         return lacks_module(module[1])
-    if _NO_SOURCE.search(text):
+    if lacks_source(text):
         return errors.OperationalError(
             "the Python of Spark's driver has no module 'pyspark_pykudu'", hint=_INSTALL
         )
     return None
+
+
+def lacks_source(text: str) -> bool:
+    """Whether Spark says, in the text of an error, that it does not know this package's source."""
+    return _NO_SOURCE.search(text) is not None
 
 
 def lacks_module(name: str) -> errors.OperationalError:

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pykudu_sql.database import MEMORY
 from pykudu_sql.spark.arrow.arrow_types import spark_schema
 from pykudu_sql.spark.failures import database_errors
+from pykudu_sql.spark.known_source import with_known_source
 from pykudu_sql.spark.options import ReadOptions, distinct_names
 from pykudu_sql.spark.reading.lease_registry import retain_lease
 from pykudu_sql.spark.reading.read_plan import read_planner
@@ -81,7 +82,8 @@ def read_table(
         if columns is not None:
             present["columns"] = ",".join(columns)
         with database_errors():
-            return spark.read.format("pykudu").options(**present).load(path)
+            read = spark.read.format("pykudu").options(**present)
+            return with_known_source(spark, lambda: read.load(path))
     present["tasks"] = str(parallelism(spark))
     read_options = replace(
         ReadOptions.of({**{name.lower(): value for name, value in present.items()}, "path": path}),
@@ -125,7 +127,8 @@ def read_changes(
     }
     present = {name: value for name, value in options.items() if value is not None}
     with database_errors():
-        return spark.read.format("pykudu").options(**present).load(path)
+        read = spark.read.format("pykudu").options(**present)
+        return with_known_source(spark, lambda: read.load(path))
 
 
 def write_table(
@@ -163,13 +166,14 @@ def write_table(
     try:
         options = {"table": table, "operation": operation, "stagingId": staging_id}
         mode = "overwrite" if overwrite else "append"
-        with database_errors(), active_session(frame.sparkSession):
-            frame.write.format("pykudu").mode(mode).options(**options).save(root)
+        with database_errors(), active_session(frame.sparkSession) as spark:
+            write = frame.write.format("pykudu").mode(mode).options(**options)
+            with_known_source(spark, lambda: write.save(root))
         batch = None if write_id is None else WriterBatch(write_id, 0)
-        write = read_record(root, staging_id, batch)
-        return (
-            commit_alone(write, wait_seconds) if store is None else commit_staged(env, store, write)
-        )
+        staged = read_record(root, staging_id, batch)
+        if store is None:
+            return commit_alone(staged, wait_seconds)
+        return commit_staged(env, store, staged)
     finally:
         with suppress(DiskError):
             remove_staging(env, root, staging_id)

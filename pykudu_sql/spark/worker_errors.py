@@ -6,12 +6,17 @@ The trace stays with `PYKUDU_SPARK_LOG` (`--verbose`), and for what is a fault o
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from pyspark import cloudpickle
 
 from pykudu_sql.spark.failures import lacks_module
 from pykudu_sql.storage.errors import Error, InternalError
 
+T = TypeVar("T")
+R = TypeVar("R")
 _OF_WORKERS = "PYTHON_WORKER_FACTORY_"
 _HIDE = "SPARK_HIDE_TRACEBACK"
 
@@ -31,6 +36,22 @@ def reason_alone() -> Iterator[None]:
         if not isinstance(error, InternalError):
             _hide_trace()
         raise
+
+
+def loaded_by_task(function: Callable[[T], Iterator[R]]) -> Callable[[T], Iterator[R]]:
+    """A function of tasks, itself loaded within `reason_alone`.
+
+    Spark loads what it is given before it calls that, so a package that a module of the function
+    wants would be missed where nobody of ours can say so.
+    """
+    pickler: Any = cloudpickle
+    pickled = pickler.dumps(function)
+
+    def run(rows: T) -> Iterator[R]:
+        with reason_alone():
+            yield from cloudpickle.loads(pickled)(rows)
+
+    return run
 
 
 def _hide_trace() -> None:

@@ -45,7 +45,8 @@ def tablet_spans(
 ) -> tuple[TabletSpan, ...]:
     """The tablets that some snapshot of bounds from `low` to `high` sees.
 
-    Those that the one of `high` sees come first, in their order; drops above it are not known.
+    Those that were dropped come first, in the order of the drops, so that what happened to a key
+    comes in order of time; then those that the one of `high` sees.
 
     `events`: of one table, in the order of their times, with none missing from `low` on.
     """
@@ -56,8 +57,7 @@ def tablet_spans(
     ]
     if not states:
         return ()
-    newest = states[-1][1]
-    spans = [TabletSpan(newest, index) for index in range(len(newest.tablets))]
+    spans: list[TabletSpan] = []
     for (_, before), (timestamp, after) in pairwise(states):
         if timestamp >= low and after.tablets != before.tablets:
             later = {tablet.id for tablet in after.tablets}
@@ -66,7 +66,8 @@ def tablet_spans(
                 for index, tablet in enumerate(before.tablets)
                 if tablet.id not in later
             ]
-    return tuple(spans)
+    newest = states[-1][1]
+    return (*spans, *(TabletSpan(newest, index) for index in range(len(newest.tablets))))
 
 
 def with_rows_of(

@@ -54,6 +54,15 @@ CUT_OFF = (
     f"{ABORTED}java.io.EOFException\n"
     f"\tat java.base/java.io.DataInputStream.readFully(DataInputStream.java:210){FRAME}\n"
 )
+CLOSED = (
+    f"{ABORTED}java.io.IOException: Stream closed\n"
+    f"\tat java.base/java.io.BufferedInputStream.read(BufferedInputStream.java:1){FRAME}\n"
+)
+NO_DAEMON = (
+    f"{ABORTED}org.apache.spark.SparkException: Exception thrown in awaitResult: (EOFException "
+    f"occurred while reading the port number from x.worker_daemon's stdout.){FRAME}"
+)
+NO_FORK = f"{ABORTED}org.apache.spark.SparkException: Python daemon failed to launch worker.{FRAME}"
 RESET = f"{ABORTED}java.net.SocketException: Connection reset{FRAME}\n"
 SLOW = "[STREAM_FAILED] Query [id = 7] terminated with: Python worker failed to connect back."
 LOST = (
@@ -110,6 +119,9 @@ def test_an_error_without_a_traceback_before_it_is_found() -> None:
     [
         (CRASHED, "a Python worker of Spark was killed, or crashed"),
         (CUT_OFF, "a Python worker of Spark was killed, or crashed"),
+        (CLOSED, "a Python worker of Spark was killed, or crashed"),
+        (NO_DAEMON, "a Python worker of Spark was killed, or crashed"),
+        (NO_FORK, "a Python worker of Spark was killed, or crashed"),
         (RESET, "a Python worker of Spark was killed, or crashed"),
         (SLOW, "a Python worker of Spark did not start in time"),
         (LOST, "Spark lost an executor: Command exited with code 137"),

@@ -1,7 +1,9 @@
 """What Spark says where it calls us itself: our reason in its first line, and no trace."""
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import pykudu_sql
-from pykudu_sql.spark.worker_errors import reason_alone
+from pykudu_sql.spark.worker_errors import loaded_by_task, reason_alone
 from pykudu_sql.storage.errors import InternalError, InvalidValueError, OperationalError
 
 HIDE = "SPARK_HIDE_TRACEBACK"
@@ -63,6 +65,17 @@ def test_a_process_that_is_no_worker_changes_nothing(monkeypatch: pytest.MonkeyP
 def test_a_worker_says_which_package_it_lacks(environment: None) -> None:
     with pytest.raises(OperationalError, match="has no module 'no_such_module'"), reason_alone():
         import no_such_module  # type: ignore[import-not-found]  # noqa: F401
+
+
+def test_a_function_of_tasks_says_which_package_it_lacks_when_it_is_loaded(
+    environment: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run: Callable[[list[int]], Iterator[int]] = loaded_by_task(accumulate)
+    assert list(run([1, 2, 3])) == [1, 3, 6]
+    monkeypatch.setitem(sys.modules, "itertools", None)
+    with pytest.raises(OperationalError, match="has no module 'itertools'"):
+        list(run([1, 2, 3]))
+    assert os.environ[HIDE] == "1"
 
 
 WAYS: dict[str, Callable[[SparkSession, str], object]] = {

@@ -33,6 +33,7 @@ from pykudu_sql.spark.options import TableLocation
 from pykudu_sql.spark.reading.read_plan import ReadPlan
 from pykudu_sql.spark.reading.residual import matching
 from pykudu_sql.spark.reading.token_task import read_tokens
+from pykudu_sql.spark.worker_errors import loaded_by_task
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
 ArrowRows = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
@@ -174,7 +175,7 @@ def mapped_in_arrow(
     That method requires pandas, which neither this process nor a worker uses here.
     """
     kind: Any = PythonEvalType.SQL_MAP_ARROW_ITER_UDF
-    function = UserDefinedFunction(read, schema, name, kind)
+    function = UserDefinedFunction(loaded_by_task(read), schema, name, kind)
     applied: Any = function(*(source[column] for column in source.columns))
     return DataFrame(source._jdf.mapInArrow(applied._jc, False, None), source.sparkSession)
 

@@ -414,3 +414,8 @@ def test_a_command_loads_without_spark(table: str, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("load: 1 rows, 5 bytes in ")
     assert done.stderr == ""
+
+
+def test_a_text_for_a_list_of_paths_is_refused(path: str) -> None:
+    with pytest.raises(ProgrammingError, match="a list of paths, not 'rows"):
+        load(path, "t", "rows.csv")

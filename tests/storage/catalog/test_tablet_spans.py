@@ -70,7 +70,7 @@ def test_the_tablets_of_a_span_are_those_that_a_snapshot_within_it_sees(
 def test_a_predicate_leaves_out_tablets_of_each_state_by_its_own_ranges() -> None:
     history, table_id = played([0, 1, 0])
     spans = tablet_spans(history.by_table[table_id], NOTHING, EVERYTHING)
-    assert [span.dropped for span in spans] == [None, None, 20, 30]
+    assert [span.dropped for span in spans] == [20, 30, None, None]
     below = with_rows_of(spans, Comparison(0, Op.LT, 10))
-    assert [(span.index, span.dropped) for span in below] == [(0, None), (0, 20)]
+    assert [(span.index, span.dropped) for span in below] == [(0, 20), (0, None)]
     assert with_rows_of(spans, None) == spans

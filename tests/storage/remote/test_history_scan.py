@@ -314,3 +314,18 @@ def test_the_drop_of_a_range_before_the_mark_is_refused_and_not_left_out(tmp_pat
         assert store.vacuum().tablets == 1
         with pytest.raises(HistoryPurgedError, match="its history goes back to"):
             changes(store, low, store.now())
+
+
+def test_what_happened_to_a_key_comes_in_order_of_time_over_the_drop_of_its_range(
+    tmp_path: Path,
+) -> None:
+    with opened(LocalEnv(), str(tmp_path / "db")) as store:
+        new_table(store)
+        low = write(store, (RowOpKind.INSERT, [{"k": 1, "v": 1, "w": None}]))
+        for value in (2, 3):
+            store.alter_table("t", [DropRange(RANGES[0]), AddRange(RANGES[0])])
+            write(store, (RowOpKind.INSERT, [{"k": 1, "v": value, "w": None}]))
+        told = [(row[1], row[-2]) for row in changes(store, low, store.now())]
+        assert told == [
+            (1, "insert"), (1, "delete"), (2, "insert"), (2, "delete"), (3, "insert"),
+        ]  # fmt: skip
