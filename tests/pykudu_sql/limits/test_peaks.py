@@ -85,6 +85,12 @@ def test_what_would_exceed_it_is_refused_before_it_is_made() -> None:
         assert 0 < int(str(result["peak"])) <= LIMIT + 50, (script, result)
 
 
+def test_parameters_of_many_wide_rows_are_copied_in_pieces() -> None:
+    (result,) = measured("many: INSERT INTO s VALUES (?, repeat('a', 60000))")
+    assert result["sqlstate"] in ("", "57014")
+    assert 0 < int(str(result["peak"])) <= LIMIT + SPARE_OF_CALLS
+
+
 def test_the_depth_of_json_is_counted_in_little_memory() -> None:
     text = "SELECT json_structure('[' || repeat('{\"a\":1},', 400000) || '1]')"
     (result,) = measured(text)
