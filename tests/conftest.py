@@ -11,6 +11,7 @@ day: hybrid times do not fit a signed integer from 2041 on.
 """
 
 import datetime as dt
+import gc
 import os
 import signal
 import sys
@@ -87,6 +88,12 @@ def _set_clock(day: dt.date) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the long tests first, so that no processor is left with one at the end."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
+def pytest_collection_finish() -> None:
+    """Leave the collected tests out of garbage collection, which takes 0.3 s for all of them."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
