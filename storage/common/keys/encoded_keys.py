@@ -173,7 +173,7 @@ class EncodedKeys:
         others whose first words, `place` of them, are those of `key`."""
         needle = key[: self.width].ljust(8 * len(self._fixed), b"\0")
         # A key that is all of the bound's beginning is below the bound, which goes on.
-        side: Literal["left", "right"] = "left" if len(key) <= self.width else "right"
+        bisect = bisect_left if len(key) <= self.width else bisect_right
         last = len(self._fixed) - 1
         while place < last and low < high:
             value = needle[8 * place : 8 * place + 8]
@@ -181,7 +181,7 @@ class EncodedKeys:
             place += 1
         if low == high:
             return low
-        return low + int(self._fixed[last][low:high].searchsorted(_word(needle[8 * last :]), side))
+        return bisect(self._fixed[last].data, _word(needle[8 * last :]), low, high)
 
     def at(self, position: int) -> bytes:
         """One key."""
@@ -345,13 +345,16 @@ class EncodedKeys:
         return (ranks[encoded.indices.to_numpy()],)
 
 
-def _word(value: bytes) -> np.uint64:
-    return np.uint64(int.from_bytes(value, "big"))
+def _word(value: bytes) -> int:
+    return int.from_bytes(value, "big")
 
 
 def _equal(words: U64, value: bytes, start: int, stop: int) -> tuple[int, int]:
-    """Where the sorted words from `start` to `stop` are eight bytes; where those belong if none."""
-    part, word = words[start:stop], _word(value)
-    return start + int(part.searchsorted(word, "left")), start + int(
-        part.searchsorted(word, "right")
-    )
+    """Where the sorted words from `start` to `stop` are eight bytes; where those belong if none.
+
+    By Python's bisection, which takes as long as numpy's for one value and keeps the interpreter's
+    lock: to get it back a short read may have to wait for all that another thread does.
+    """
+    view, word = words.data, _word(value)
+    first = bisect_left(view, word, start, stop)
+    return first, bisect_right(view, word, first, stop)

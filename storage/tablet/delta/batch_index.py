@@ -9,7 +9,7 @@ Batches that set the same columns in the same way have an index of their own. In
 of a row below a bound says all that the earlier ones do, however many there are.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -109,16 +109,17 @@ class BatchIndex:
         if self._times[-1] >= bound:
             limit = bisect_left(self._times, bound) << _PLACE_BITS
         for run in reversed(runs):
-            stop = int(run.ordinals.searchsorted(ordinal, "right"))
-            if not stop or run.ordinals[stop - 1] != ordinal:
+            # Python's bisection keeps the interpreter's lock; see `EncodedKeys`.
+            ordinals, entries = run.ordinals.data, run.entries.data
+            stop = bisect_right(ordinals, ordinal)
+            if not stop or ordinals[stop - 1] != ordinal:
                 continue
-            entry = int(run.entries[stop - 1])
-            if entry < limit:
-                return entry
-            first = int(run.ordinals.searchsorted(ordinal))
-            below = first + int(run.entries[first:stop].searchsorted(limit))
+            if entries[stop - 1] < limit:
+                return entries[stop - 1]
+            first = bisect_left(ordinals, ordinal, 0, stop)
+            below = bisect_left(entries, limit, first, stop)
             if below > first:
-                return int(run.entries[below - 1])
+                return entries[below - 1]
         return -1
 
 

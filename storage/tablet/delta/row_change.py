@@ -2,9 +2,11 @@
 
 The rows of a batch of deltas are sorted, so what one row's records come to is found by binary
 search, column by column: however often the row changed, only the last record of each column is
-looked at. Point reads are built on this; scans take whole columns (`delta_view`).
+looked at. Point reads are built on this; scans take whole columns (`delta_view`). The search is
+Python's, which keeps the interpreter's lock; see `EncodedKeys`.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
@@ -37,16 +39,16 @@ class RowChange:
 
 def records_of(deltas: Deltas, ordinal: int) -> tuple[int, int]:
     """The records of a row: the first, and one past the last."""
-    ordinals = deltas.ordinals
-    first = int(ordinals.searchsorted(ordinal))
+    ordinals = deltas.ordinals.data
+    first = bisect_left(ordinals, ordinal)
     if first == len(ordinals) or ordinals[first] != ordinal:
         return first, first
-    return first, int(ordinals.searchsorted(ordinal, "right"))
+    return first, bisect_right(ordinals, ordinal, first)
 
 
 def earlier(timestamps: Timestamps, first: int, stop: int, bound: SnapshotBound) -> int:
     """One past the last of a row's REDO records that are below a bound."""
-    return first + int(timestamps[first:stop].searchsorted(np.uint64(bound)))
+    return bisect_left(timestamps.data, bound, first, stop)
 
 
 def later(timestamps: Timestamps, first: int, stop: int, bound: SnapshotBound) -> int:
@@ -57,7 +59,7 @@ def later(timestamps: Timestamps, first: int, stop: int, bound: SnapshotBound) -
 
 def last_position(positions: npt.NDArray[np.int64], first: int, stop: int) -> int:
     """Where in a column's cells the last of the records first <= record < stop is, or -1."""
-    position = int(positions.searchsorted(stop)) - 1
+    position = bisect_left(positions.data, stop) - 1
     return position if position >= 0 and positions[position] >= first else -1
 
 
