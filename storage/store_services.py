@@ -15,7 +15,6 @@ from pykudu_sql.storage.commit.history import History
 from pykudu_sql.storage.commit.history_purge import HistoryPurge
 from pykudu_sql.storage.commit.log_retention import LogRetention
 from pykudu_sql.storage.common.memory_budget import Holder
-from pykudu_sql.storage.common.read_priority import ReadPriority
 from pykudu_sql.storage.common.types.hybrid_time import HybridClock, last_before
 from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
 from pykudu_sql.storage.maintenance.context import MaintenanceContext
@@ -130,7 +129,6 @@ def store_services(
         resources.cache.capacity,
         resources.budget,
         maintenance.relieve,
-        ReadPriority(),
     )
     return StoreServices(
         database_id=opener.database_id,

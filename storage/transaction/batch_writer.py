@@ -18,7 +18,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.read_priority import BatchTurn
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
 from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS
@@ -104,21 +103,17 @@ class BatchWriter:
             return write_bulk(self._services, self._writes, table, (batch,))
         rows = deduplicate(table, self._routed(batch, raise_first))
         checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
-        turn = BatchTurn(self._services.reads)
         for part in split(rows):
-            turn.give_way()
             pending = self._pending(table, part)
             located = pending.check(part.batch)
             violation = violation_of(table, pending, part.batch, located)
             if violation is not None:
                 raise_first(batch, violation)
             checked.append((pending, part.batch, located))
-        changed = 0
-        for pending, keyed, located in checked:
-            turn.give_way()
-            changed += self._writes.keep(table, pending).write(keyed, located)
-        turn.give_way()
-        return changed
+        return sum(
+            self._writes.keep(table, pending).write(keyed, located)
+            for pending, keyed, located in checked
+        )
 
     def _write_each(self, table: TableInfo, operations: RowOperations) -> RowResults:
         """Write the rows that fit, and report the others."""

@@ -13,7 +13,6 @@ from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
 from pykudu_sql.storage.catalog.snapshots import Hold
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec, Summary
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
-from pykudu_sql.storage.common.read_priority import ReadPriority
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.ingest.table import tablet_of_key
@@ -45,11 +44,6 @@ class TransactionReads:
         if self._catalog is None:
             self._catalog = self._services.history.catalog_at(self.bound)
         return self._catalog
-
-    @property
-    def read_priority(self) -> ReadPriority:
-        """To be entered for as long as a statement reads that may be short."""
-        return self._services.reads
 
     def catalog_at(self, bound: SnapshotBound) -> Catalog:
         """The tables that a snapshot of a bound sees, which `scan` can read at that bound."""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pykudu_sql.storage.commit.new_table import NewTable
     from pykudu_sql.storage.common.cancellation import CancelCheck
     from pykudu_sql.storage.common.memory_budget import MemoryBudget
-    from pykudu_sql.storage.common.read_priority import ReadPriority
     from pykudu_sql.storage.common.types.schema import ColumnSchema
     from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
     from pykudu_sql.storage.tablet.tablet import Tablet
@@ -38,7 +37,6 @@ class TransactionServices:
         cache_bytes: what the block cache holds.
         budget: of the memory of the process.
         relieve: flushes until changes in memory keep to their share.
-        reads: those that run, for batches to give way to.
     """
 
     tablets: Mapping[str, "Tablet"]
@@ -51,7 +49,6 @@ class TransactionServices:
     cache_bytes: int
     budget: "MemoryBudget"
     relieve: Callable[["CancelCheck"], None]
-    reads: "ReadPriority"
 
 
 def with_new_table(services: TransactionServices, new: "NewTable") -> TransactionServices:

@@ -30,13 +30,6 @@ _BIGINT = DataType(Kind.INT64)
 def select(state: SessionState, query: Query, parameters: ParameterValues) -> Outcome:
     """Run a query."""
     transaction = state.transactions.reading()
-    with transaction.read_priority:
-        return _select(state, query, parameters, transaction)
-
-
-def _select(
-    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
-) -> Outcome:
     if query.summary:
         row = _summarize(query, transaction)
         if row is not None:
