@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.errors import TableChangedError
+from pykudu_sql.storage.open_store import OpenStore
 
 if TYPE_CHECKING:  # The store loads them for the first transaction.
     from pykudu_sql.storage.transaction.transaction import Transaction
@@ -28,9 +29,9 @@ class PlannedSnapshot:
             begins after.
     """
 
-    def __init__(self, begin: Callable[[], "Transaction"]) -> None:
-        """`begin`: a transaction at the newest snapshot."""
-        self._begin = begin
+    def __init__(self, store: OpenStore) -> None:
+        """No statement is planned yet. `store`: begins transactions at the newest snapshot."""
+        self._store = store
         self.planned_under: Catalog | None = None
         self.begun_before: Transaction | None = None
 
@@ -44,7 +45,7 @@ class PlannedSnapshot:
         Raises TableChangedError: some changed since the statement was planned.
         """
         before, self.begun_before = self.begun_before, None
-        transaction = self._begin() if before is None else before
+        transaction = self._store.begin() if before is None else before
         if self.planned_under is None or transaction.catalog is self.planned_under:
             return transaction
         transaction.rollback()
@@ -59,8 +60,8 @@ class PlannedSnapshot:
         Raises TableChangedError: it lost that race `MAX_PLANS` times in all.
         """
         for _ in range(MAX_PLANS - 2):
-            self.begun_before = self._begin()
+            self.begun_before = self._store.begin()
             with suppress(TableChangedError):
                 return run()
-        self.begun_before = self._begin()
+        self.begun_before = self._store.begin()
         return run()

@@ -55,7 +55,7 @@ class Session:
         self._store = database.store
         durable = database.settings.durability == "full"
         cancellation = Cancellation(lambda: self._state.interrupt_engines())
-        self._snapshot = PlannedSnapshot(database.store.begin)
+        self._snapshot = PlannedSnapshot(database.store)
         self._transactions = TransactionScope(
             self._snapshot.begin,
             cancellation.check,

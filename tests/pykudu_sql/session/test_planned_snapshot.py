@@ -20,7 +20,7 @@ def store() -> Iterator[Store]:
 
 
 def test_a_transaction_begins_under_the_catalog_of_the_plan_only(store: Store) -> None:
-    snapshot = PlannedSnapshot(store.begin)
+    snapshot = PlannedSnapshot(store)
     snapshot.planned_under = store.catalog
     snapshot.begin().rollback()
     replace_table(store, range(1))
@@ -31,7 +31,7 @@ def test_a_transaction_begins_under_the_catalog_of_the_plan_only(store: Store) -
 
 
 def test_a_statement_that_runs_again_has_its_snapshot_before_it_is_planned(store: Store) -> None:
-    snapshot = PlannedSnapshot(store.begin)
+    snapshot = PlannedSnapshot(store)
 
     def planned_beside_a_change() -> str:
         assert snapshot.begun_before is not None
@@ -46,7 +46,7 @@ def test_a_statement_that_runs_again_has_its_snapshot_before_it_is_planned(store
 def test_a_statement_that_loses_every_race_is_planned_a_bounded_number_of_times(
     store: Store,
 ) -> None:
-    snapshot = PlannedSnapshot(store.begin)
+    snapshot = PlannedSnapshot(store)
     plans = 1
 
     def lose() -> None:
