@@ -7,6 +7,7 @@ it has the time `UNCOMMITTED`, and so is seen by the transaction at any bound.
 Batches go to the store only when the transaction reads it: most commit without.
 """
 
+import threading
 from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
@@ -22,9 +23,9 @@ from pykudu_sql.storage.tablet.delta.row_change import RowChange
 
 
 class OwnDeltas:
-    """Changes of one rowset by one transaction. Used by one thread at a time."""
+    """Changes of one rowset by one transaction. One thread adds; then several may read at once."""
 
-    __slots__ = ("_layers", "_types", "_unread", "_unread_bytes")
+    __slots__ = ("_layers", "_lock", "_types", "_unread", "_unread_bytes")
 
     def __init__(self, types: Mapping[int, DataType]) -> None:
         """No changes yet. `types`: of all columns that changes may name."""
@@ -32,6 +33,7 @@ class OwnDeltas:
         self._unread: list[tuple[DeltaKind, Ordinals, Mapping[int, pa.Array]]] = []
         self._unread_bytes = 0
         self._types = types
+        self._lock = threading.Lock()
 
     def add_batch(self, kind: DeltaKind, ordinals: Ordinals, cells: Mapping[int, pa.Array]) -> None:
         """Add one kind of change of many rows; see `DeltaMemStore.add_batch`."""
@@ -54,9 +56,13 @@ class OwnDeltas:
         return self._layers
 
     def _take_unread(self) -> None:
-        unread, self._unread, self._unread_bytes = self._unread, [], 0
-        for kind, ordinals, cells in unread:
-            self._memory().add_batch(kind, ordinals, cells, UNCOMMITTED)
+        if not self._unread:
+            return
+        with self._lock:
+            for kind, ordinals, cells in self._unread:
+                self._memory().add_batch(kind, ordinals, cells, UNCOMMITTED)
+            # Last: until then another reader has to wait for the lock.
+            self._unread, self._unread_bytes = [], 0
 
     def _memory(self) -> DeltaMemStore:
         """The store in memory that takes the next change."""
