@@ -23,14 +23,18 @@ from pykudu_sql.executor.writing.chunked_rows import (
     chunk_bytes,
     operations_of,
     reader_rows,
-    write_batches,
     write_columns,
     write_rows,
 )
 from pykudu_sql.executor.writing.collecting import faults, reported, row_error
 from pykudu_sql.executor.writing.column_values import array_of
 from pykudu_sql.executor.writing.copy_from import copy_files
-from pykudu_sql.executor.writing.parameter_batches import cut, have_few_bytes, text_bytes
+from pykudu_sql.executor.writing.parameter_batches import (
+    cut,
+    have_few_bytes,
+    text_bytes,
+    write_pieces,
+)
 from pykudu_sql.executor.writing.writes import mode_of, written
 from pykudu_sql.files.file_access import FileAccess
 from pykudu_sql.planner.plan.context import check_writable
@@ -243,8 +247,7 @@ def _write_pieces(
 ) -> RowResults:
     """Do an operation on some rows after others."""
 
-    def operations(part: range) -> RowOperations:
-        state.check_cancelled()
+    def operations_in(part: range) -> RowOperations:
         columns = {
             column_id: array_of(values[part.start : part.stop], column, part.start)
             if isinstance(values, list)
@@ -253,8 +256,7 @@ def _write_pieces(
         }
         return operations_of(transaction, table, kind, columns)
 
-    with state.followed():
-        return write_batches(transaction, table, kind, map(operations, parts))
+    return write_pieces(state, table, kind, parts, operations_in, transaction)
 
 
 def _without_faults(

@@ -83,12 +83,30 @@ def _write_pieces(
     """Write the operations of some sets of parameters after those of others."""
 
     def operations_of(part: range) -> RowOperations:
-        state.check_cancelled()
         return batch.convert(parameter_rows[part.start : part.stop], part.start)
 
-    operations = map(operations_of, parts)
+    return write_pieces(state, batch.table, batch.kind, parts, operations_of, transaction)
+
+
+def write_pieces(
+    state: SessionState,
+    table: TableInfo,
+    kind: RowOpKind,
+    parts: Sequence[range],
+    operations_of: Callable[[range], RowOperations],
+    transaction: Transaction,
+) -> RowResults:
+    """Do operations of one kind a part at a time; the session's time limit holds between them.
+
+    `operations_of`: converts the rows of a part, once those of the one before are written.
+    """
+
+    def convert(part: range) -> RowOperations:
+        state.check_cancelled()
+        return operations_of(part)
+
     with state.followed():
-        return write_batches(transaction, batch.table, batch.kind, operations)
+        return write_batches(transaction, table, kind, map(convert, parts))
 
 
 def _batch_of_fitting(

@@ -312,13 +312,18 @@ class CFileSet:
 
     def keys(self) -> EncodedKeys:
         """All encoded keys, ascending."""
-        cached = self._cache.get((self.path, "keys"))
-        if isinstance(cached, EncodedKeys):
+        cached = self._cached_keys()
+        if cached is not None:
             return cached
         columns = {c.id: self.column(c, 0, self.rows) for c in self._key_columns}
         keys = KeyEncoder(self._key_columns).encode(columns)
         self._cache.put((self.path, "keys"), keys, keys.nbytes)
         return keys
+
+    def _cached_keys(self) -> EncodedKeys | None:
+        """All encoded keys if the cache has them."""
+        cached = self._cache.get((self.path, "keys"))
+        return cached if isinstance(cached, EncodedKeys) else None
 
     def find_one(self, probe: KeyProbe) -> int:
         """The ordinal of a key, or -1."""
@@ -347,8 +352,8 @@ class CFileSet:
     def find(self, keys: EncodedKeys) -> Ordinals:
         """The ordinals of keys, or -1, int64[n]."""
         if len(keys) <= _FEW_KEYS:
-            cached = self._cache.get((self.path, "keys"))
-            if isinstance(cached, EncodedKeys):  # to ask the bloom filter first costs as much
+            cached = self._cached_keys()
+            if cached is not None:  # to ask the bloom filter first costs as much
                 return cached.search(keys)
         ordinals = np.full(len(keys), -1, np.int64)
         maybe = np.flatnonzero(self.bloom.may_contain(keys.hash64()))
