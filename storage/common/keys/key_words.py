@@ -114,6 +114,10 @@ def insertion_points(words: Words, needles: Words, side: Literal["left", "right"
     low = np.searchsorted(words[0], needles[0], "left").astype(np.int64, copy=False)
     high = np.searchsorted(words[0], needles[0], "right").astype(np.int64, copy=False)
     active = np.flatnonzero(low < high)
+    # Keys that came in order lie behind all those of their first word: times of one host.
+    behind = _precedes(words[1:], high[active] - 1, needles[1:], active, or_equal=side == "right")
+    low[active[behind]] = high[active[behind]]
+    active = active[~behind]
     while len(active):
         middle = (low[active] + high[active]) >> 1
         right = _precedes(words[1:], middle, needles[1:], active, or_equal=side == "right")
@@ -152,6 +156,9 @@ def _precedes(
     words: Words, at: I64, needles: Words, rows: I64, *, or_equal: bool
 ) -> npt.NDArray[np.bool_]:
     """Whether key `at[i]` is less than needle `rows[i]` (or equal to it)."""
+    if len(words) == 1:
+        left, right = words[0][at], needles[0][rows]
+        return left <= right if or_equal else left < right
     result = np.full(len(at), or_equal)
     undecided = np.arange(len(at), dtype=np.int64)
     for word, needle in zip(words, needles, strict=True):
