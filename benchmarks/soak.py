@@ -2,9 +2,9 @@
 
 One thread writes batches of random keys, each one durable commit, at a fixed rate; one reads single
 rows by key, one scans the whole table; maintenance runs in the background with its defaults. A turn
-counts from when it was due, so a stall is not hidden by the turns that wait for it (coordinated
-omission). A plan may ask for a time series beside that, whose newest minute is read. In the end
-every row, and some earlier moments, are compared with what was written.
+is due at a random instant of its period and counts from then, so a stall is not hidden by the turns
+that wait for it (coordinated omission). A plan may ask for a time series beside that, whose newest
+minute is read. In the end every row, and some earlier moments, are compared with what was written.
 """
 
 import threading
@@ -173,17 +173,23 @@ class _Load:
         per_second: float,
         latencies: Latencies,
     ) -> None:
-        """Do something at a rate until the end."""
+        """Do something at a rate until the end, due at a random instant of each period.
+
+        Clients of one database share no clock: with even periods, the phases of the actors to each
+        other, which are luck of the start and then stay, would decide what the tail of a run is.
+        """
         random = np.random.default_rng(round(per_second * 1000))
+        arrivals = np.random.default_rng()
         with closing(
             pykudu_sql.connect(self._path, autocommit=True, **self._plan.settings)
         ) as connection:
             start, turn = time.perf_counter(), 0
-            while not self._stop.wait(max(0.0, start + turn / per_second - time.perf_counter())):
-                due = start + turn / per_second
+            due = start + arrivals.random() / per_second
+            while not self._stop.wait(max(0.0, due - time.perf_counter())):
                 work(connection, random, turn)
                 latencies.add(time.perf_counter() - due)
                 turn += 1
+                due = start + (turn + arrivals.random()) / per_second
 
     def _write(self, connection: Connection, random: np.random.Generator, turn: int) -> None:
         plan = self._plan
