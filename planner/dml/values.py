@@ -88,7 +88,7 @@ class ValueRows:
         tail: where ON CONFLICT or RETURNING begins behind them; None at the statement's end.
     """
 
-    columns: tuple[list[Raw], ...]
+    columns: tuple[Sequence[Raw], ...]
     offsets: list[int]
     tail: int | None = None
 
@@ -106,7 +106,8 @@ def read_values(source: SourceText) -> ValueRows | None:
     """
     text = source.text
     opening = _OPEN.match(text, source.start)
-    columns: list[list[Raw]] = []
+    match_value, readers = _VALUE.match, _READERS
+    rows: list[list[Raw]] = []
     offsets: list[int] = []
     questions = 0
     while opening is not None:
@@ -114,7 +115,7 @@ def read_values(source: SourceText) -> ValueRows | None:
         offsets.append(at - 1)
         row: list[Raw] = []
         while text[at - 1] != ")":
-            match = _VALUE.match(text, at)
+            match = match_value(text, at)
             if match is None:
                 return None
             group = match.lastindex or 0
@@ -122,21 +123,22 @@ def read_values(source: SourceText) -> ValueRows | None:
                 row.append(Named(questions))
                 questions += 1
             else:
-                row.append(_READERS[group - 1](match.group(group)))
+                row.append(readers[group - 1](match.group(group)))
             at = match.end()
-        if len(offsets) == 1:
-            columns = [[] for _ in row]
-        if len(row) != len(columns):
-            raise _ragged(offsets[-1], len(row), len(columns))
-        for column, value in zip(columns, row, strict=True):
-            column.append(value)
+        rows.append(row)
+        if len(row) != len(rows[0]):
+            raise _ragged(offsets[-1], len(row), len(rows[0]))
         opening = _NEXT.match(text, at)
         if opening is None:
             tail = _TAIL.match(text, at)
-            return None if tail is None else ValueRows(tuple(columns), offsets, tail.start(1))
+            return None if tail is None else ValueRows(_columns(rows), offsets, tail.start(1))
         if opening.group(1) is None:
-            return ValueRows(tuple(columns), offsets)
+            return ValueRows(_columns(rows), offsets)
     return None
+
+
+def _columns(rows: Sequence[Sequence[Raw]]) -> tuple[Sequence[Raw], ...]:
+    return tuple(zip(*rows, strict=True))
 
 
 def column_values(
