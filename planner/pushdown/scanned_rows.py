@@ -88,7 +88,9 @@ def _holes_of_part(node: exp.Expr, reference: TableReference) -> Sequence[Parame
         return () if column is not None and column.type.kind is Kind.BOOL else None
     operands = _operands(node)
     columns = [column for each in operands if (column := _column(each, reference)) is not None]
-    if len(columns) != 1:
+    # A value between a constant and a column, or in a list with a column, is not pushed down.
+    is_written_around = not isinstance(node, _COMPARISONS) and _column(node.this, reference) is None
+    if len(columns) != 1 or is_written_around:
         return None
     values = [each for each in operands if _column(each, reference) is None]
     return _exact_holes(columns[0], values)

@@ -57,6 +57,8 @@ def test_plain_columns_under_exact_conditions_are_handed_on(
         "select a from t where a = 5 + 5", "select a from t where s like 'a%'", "select a from t where s = 'a' || 'b'",
         "select a from t where a = 99999999999999999999", "select a from t where coalesce(a, 1) = 1",
         "select a from t where a between symmetric 5 and 1",
+        "select a from t where 5 between 1 and a", "select a from t where 5 between a and 9",
+        "select a from t where 5 in (1, a)", "select a from t where id = 1 and (a = 2 or null in (a))",
         "select a from t where a = 5 or a + 1 = 5", "select a from t where flag is true",
         "select value from events where day = '2020-1-1'",
         "select value from events where day = date '20200101'", "select value from events where amount = 1.5",
