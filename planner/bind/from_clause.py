@@ -42,6 +42,7 @@ from pykudu_sql.planner.functions.query_forms import (
     is_from_item,
     is_numbered,
     name_columns,
+    name_number,
     select_from_item,
     swap_right_semi_join,
     without_lateral,
@@ -376,6 +377,7 @@ class FromClauses:
         if number:
             outputs.append(OutputColumn("ordinality" if number is True else number.name.lower()))
         columns = self.uses.renamed(outputs, node.args.get("alias"))
+        name_number(node)
         return DerivedTable(alias, columns, node=node)
 
 

@@ -52,6 +52,17 @@ def name_columns(node: exp.Expr, names: Sequence[str]) -> None:
         node.set("alias", alias)
 
 
+def name_number(node: exp.Expr) -> None:
+    """Write the name of the number that WITH ORDINALITY gives each row behind the alias, in place.
+
+    sqlglot moves it there when it prints a tree, and leaves a tree that prints without it.
+    """
+    alias, number = node.args.get("alias"), node.args.get("offset")
+    if alias is not None and isinstance(number, exp.Identifier):
+        alias.append("columns", number)
+        node.set("offset", True)
+
+
 def is_from_item(node: exp.Expr) -> bool:
     """Whether what stands in parentheses is tables or a join of them, and no query."""
     while isinstance(node, exp.Subquery) and not (node.alias or node.args.get("joins")):

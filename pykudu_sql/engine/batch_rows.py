@@ -2,13 +2,15 @@
 
 The engine makes a batch before anybody can look at it, so its rows are judged beforehand: a row of
 the result is taken for as wide as a row of each relation that the query names, as often as it
-names it, and the longest text that the query itself has. Functions that make more of a text than
-that are guarded (`value_guard`).
+names it, and the longest text that the query itself has; for a multiple where it has more columns
+of texts and the like than they have. Functions that make more of a text than that are guarded
+(`value_guard`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from pykudu_sql.engine.vector_batches import Width
 from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.storage.common.row_allowance import rows_within
 
@@ -21,7 +23,7 @@ _SIZED = frozenset({"varchar", "blob", "list", "struct", "map", "union", "array"
 
 def rows_of_batch(
     types: Iterable[Any],
-    widths: Mapping[str, float],
+    widths: Mapping[str, Width],
     sql: str,
     parameters: Sequence[Any],
     memory_limit: int,
@@ -31,16 +33,18 @@ def rows_of_batch(
 
     Args:
         types: DuckDB's, of the result's columns.
-        widths: bytes of a row of each relation that the query reads.
+        widths: of a row of each relation that the query reads.
         sql, parameters: of the query.
         memory_limit: bytes that the engine may use, 0 for its own default.
         most: rows of a batch that is narrow.
     """
-    if not any(kind.id in _SIZED for kind in types):
+    sized = sum(kind.id in _SIZED for kind in types)
+    if not sized:
         return most
-    width = _longest(sql, parameters) + sum(
-        _mentions(sql, name) * row_bytes for name, row_bytes in widths.items()
-    )
+    read = [(_mentions(sql, name), each) for name, each in widths.items()]
+    row_bytes = sum(mentions * each.row_bytes for mentions, each in read)
+    columns = sum(mentions * each.sized_columns for mentions, each in read)
+    width = _longest(sql, parameters) + row_bytes * max(1.0, sized / max(1, columns))
     size = min(_MOST_BYTES, memory_limit // _ENGINE_SHARE) if memory_limit else _MOST_BYTES
     return max(_LEAST_ROWS, rows_within(size, width, most))
 

@@ -29,7 +29,7 @@ from pykudu_sql.engine.operators import Operator, operators_of
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.engine.sized_stream import registered
 from pykudu_sql.engine.value_guard import BATCH_ROWS, are_gathered, are_large, with_batch_check
-from pykudu_sql.engine.vector_batches import pieces, row_bytes, vector_bytes
+from pykudu_sql.engine.vector_batches import Width, pieces, vector_bytes, width_of
 from pykudu_sql.planner.value_bounds.excess import VECTOR_ROWS
 from pykudu_sql.storage.common.progress import Counter
 from pykudu_sql.storage.common.types.type_names import format_engine_type
@@ -65,7 +65,7 @@ class _Working:
         self.reader: pa.RecordBatchReader | None = None
         self.counter: Counter | None = None
         self.gathers = True  # whether it makes long vectors of short ones
-        self.widths: Mapping[str, float] = {}  # bytes of a row of each relation
+        self.widths: Mapping[str, Width] = {}  # of each relation
 
     def release(self) -> "Iterator[DuckDBPyConnection | pa.RecordBatchReader]":
         """What it held, the cursor first."""
@@ -144,7 +144,7 @@ class DuckDBEngine:
     def _batch_rows(
         self,
         relation: "DuckDBPyRelation",
-        widths: Mapping[str, float],
+        widths: Mapping[str, Width],
         sql: str,
         parameters: Sequence[Any],
         most: int,
@@ -277,8 +277,8 @@ class DuckDBEngine:
     def _register(self, working: _Working, relations: Mapping[str, Relation]) -> None:
         cursor, size = working.cursor, self.vector_bytes
         assert cursor is not None
-        working.widths = {name: row_bytes(relation) for name, relation in relations.items()}
-        if any(pieces(width, size) > 1 for width in working.widths.values()):
+        working.widths = {name: width_of(relation) for name, relation in relations.items()}
+        if any(pieces(width.row_bytes, size) > 1 for width in working.widths.values()):
             working.gathers = False
             cursor.execute(f"SET SESSION {GATHERING} = false")
         for name, relation in relations.items():

@@ -9,6 +9,7 @@ would gather the short vectors into long ones too, which engines of wide rows ar
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil, log2
 from typing import Any, cast
 
@@ -72,6 +73,22 @@ def pieces(width: float, size: int) -> int:
     """
     parts = VECTOR_ROWS * width / size
     return 1 if parts < _FEW_VECTORS else min(VECTOR_ROWS, 1 << ceil(log2(parts)))
+
+
+@dataclass(frozen=True, slots=True)
+class Width:
+    """How wide the rows of a relation are.
+
+    `row_bytes`: in the mean; `sized_columns`: that have values of any length.
+    """
+
+    row_bytes: float
+    sized_columns: int
+
+
+def width_of(relation: Relation) -> Width:
+    """How wide the rows of a relation are."""
+    return Width(row_bytes(relation), len(_wide_columns(relation.schema)))
 
 
 def row_bytes(relation: Relation) -> float:

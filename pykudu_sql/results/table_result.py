@@ -9,12 +9,15 @@ import pyarrow as pa
 from pykudu_sql.results.result import Row
 from pykudu_sql.results.type_objects import SqlType
 from pykudu_sql.results.wide_integers import WIDE_INTEGERS
+from pykudu_sql.storage.common.row_allowance import rows_within
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import integers_of
 from pykudu_sql.storage.common.types.types import MAX_DATE, MIN_DATE
 from pykudu_sql.storage.errors import ValueOutOfRangeError
 
 _BATCH_ROWS = 4096
+_FEW_ROWS = 64
+_BATCH_BYTES = 4 << 20
 _MICROS_A_DAY = 86_400_000_000
 _NOT_A_TIME = -(1 << 63)
 
@@ -22,13 +25,14 @@ _NOT_A_TIME = -(1 << 63)
 class TableResult:
     """A `Result` of an Arrow table, turned to Python values when they are fetched."""
 
-    __slots__ = ("_batch", "_batch_start", "_table", "position", "types")
+    __slots__ = ("_batch", "_batch_rows", "_batch_start", "_table", "position", "types")
 
     def __init__(self, table: pa.Table, types: Sequence[str]) -> None:
         """Rows of a table whose columns have these SQL types."""
         self._table = table
         self._batch: list[Row] = []
         self._batch_start = 0
+        self._batch_rows = 0  # that are turned at once; not known yet
         self.types = tuple(SqlType(name) for name in types)
         self.position = 0
 
@@ -52,7 +56,8 @@ class TableResult:
             return rows
         batch_end = self._batch_start + len(self._batch)
         if not self._batch_start <= start or not stop <= batch_end:
-            self._batch = self._rows(start, start + max(_BATCH_ROWS, count))
+            self._batch_rows = self._batch_rows or _rows_at_once(self._table)
+            self._batch = self._rows(start, start + max(self._batch_rows, count))
             self._batch_start = start
         self.position = stop
         return self._batch[start - self._batch_start : stop - self._batch_start]
@@ -76,6 +81,15 @@ class TableResult:
 
     def close(self) -> None:
         """See Result; all rows are there."""
+
+
+def _rows_at_once(table: pa.Table) -> int:
+    """How many rows become Python values before they are asked for; of wide ones few."""
+    if table.num_rows <= _FEW_ROWS:
+        return _FEW_ROWS
+    from pykudu_sql.engine.vector_batches import bytes_of_row
+
+    return rows_within(_BATCH_BYTES, bytes_of_row(table), _BATCH_ROWS)
 
 
 def python_rows(table: pa.Table, types: Sequence[str]) -> list[Row]:

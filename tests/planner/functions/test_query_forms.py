@@ -7,6 +7,7 @@ from pykudu_sql.planner.functions.query_forms import (
     check_operand,
     check_positions,
     free_variable,
+    name_number,
     name_rolled_up,
     referenced_outputs,
     swap_right_semi_join,
@@ -130,3 +131,11 @@ def test_a_number_of_no_column_is_refused_at_its_place(clause: str, number: str)
 )
 def test_numbers_of_columns_and_other_keys_pass(sql: str) -> None:
     check_positions(parse(sql), 2)
+
+
+def test_the_name_of_a_rows_number_is_printed_each_time() -> None:
+    tree = parse("SELECT place FROM unnest(['a']) WITH ORDINALITY AS u(item, place)")
+    name_number(tree.args["from_"].this)
+    texts = {tree.sql("duckdb", copy=False) for _ in range(3)}
+    (text,) = texts
+    assert "WITH ORDINALITY AS u(item, place)" in text

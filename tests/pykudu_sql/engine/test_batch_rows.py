@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from pykudu_sql.engine.batch_rows import rows_of_batch
-from pykudu_sql.engine.vector_batches import row_bytes
+from pykudu_sql.engine.vector_batches import width_of
 
 TEXT, NUMBER = duckdb.sqltype("VARCHAR"), duckdb.sqltype("BIGINT")
 NARROW = pa.table({"a": ["word"] * 100})
@@ -26,15 +26,16 @@ LITERAL = "SELECT '" + "x" * 60_000 + "'"
         ([TEXT], NARROW, LITERAL, [], 279),
         ([TEXT], CODED, "", [], 279),
         ([TEXT, TEXT], WIDE, 'SELECT "a"."a", "b"."a" FROM "t" AS "a", "t" AS "b"', [], 139),
-        ([TEXT, TEXT], WIDE, 'SELECT "t"."a", "t"."a" || 1 FROM "t"', [], 279),
+        ([TEXT, TEXT], WIDE, 'SELECT "t"."a", "t"."a" || 1 FROM "t"', [], 139),
+        ([TEXT, NUMBER], WIDE, 'SELECT "t"."a", 1 FROM "t"', [], 279),
     ],
 )
 def test_rows_of_a_batch_are_as_many_as_fit_into_its_bytes(
     types: list[Any], relation: pa.Table, sql: str, parameters: list[Any], rows: int
 ) -> None:
-    assert rows_of_batch(types, {"t": row_bytes(relation)}, sql, parameters, 0, 65_536) == rows
+    assert rows_of_batch(types, {"t": width_of(relation)}, sql, parameters, 0, 65_536) == rows
 
 
 def test_a_small_engine_gets_smaller_batches_but_some_rows() -> None:
-    assert rows_of_batch([TEXT], {"t": row_bytes(WIDE)}, "", [], 64 << 20, 65_536) == 69
-    assert rows_of_batch([TEXT], {"t": row_bytes(WIDE)}, "", [], 1 << 20, 65_536) == 16
+    assert rows_of_batch([TEXT], {"t": width_of(WIDE)}, "", [], 64 << 20, 65_536) == 69
+    assert rows_of_batch([TEXT], {"t": width_of(WIDE)}, "", [], 1 << 20, 65_536) == 16

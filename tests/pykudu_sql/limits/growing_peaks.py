@@ -65,7 +65,7 @@ def _child(script: str) -> dict[str, object]:
             connection.execute(statement)
         connection.execute(f"SET statement_timeout = {SECONDS * 1000}")
         clear_peak()
-        before, begun = peak(), time.monotonic()
+        before, begun, begun_processor = peak(), time.monotonic(), time.process_time()
         fetched, sqlstate, message = 0, "", ""
         try:
             for statement in script.split(" ;; "):
@@ -73,9 +73,11 @@ def _child(script: str) -> dict[str, object]:
         except pykudu_sql.Error as error:
             sqlstate, message = str(error.sqlstate), str(error).splitlines()[0][:100]
         seconds = time.monotonic() - begun
+        processor = time.process_time() - begun_processor
     return {
-        "before": before, "peak": peak(), "seconds": round(seconds, 2), "fetched": fetched,
-        "sqlstate": sqlstate, "message": message,
+        "before": before, "peak": peak(), "seconds": round(seconds, 2),
+        "processor": round(processor, 2), "fetched": fetched, "sqlstate": sqlstate,
+        "message": message,
     }  # fmt: skip
 
 
@@ -95,7 +97,13 @@ def measure(script: str) -> dict[str, object]:
     _, status = os.waitpid(child, 0)
     if not answer:
         code = os.waitstatus_to_exitcode(status)
-        return {"peak": 0, "seconds": 0.0, "sqlstate": "none", "message": f"ended by {code}"}
+        return {
+            "peak": 0,
+            "seconds": 0.0,
+            "processor": 0.0,
+            "sqlstate": "none",
+            "message": f"ended by {code}",
+        }
     result: dict[str, object] = json.loads(answer)
     return result
 
@@ -132,7 +140,8 @@ def main() -> None:
         result = measure(script)
         if not result["peak"] or result["peak"] > given.over or result["seconds"] > given.slow:
             print(
-                f"{result['peak']:5} MB {result['seconds']:6} s {result['sqlstate']:6}"
+                f"{result['peak']:5} MB {result['seconds']:6} s {result['processor']:6} s of"
+                f" processors {result['sqlstate']:6}"
                 f" {script}  {result['message']}",
                 flush=True,
             )

@@ -1,6 +1,7 @@
 """Arrow columns as Python values."""
 
 import datetime as dt
+import tracemalloc
 from decimal import Decimal
 from typing import Any
 
@@ -100,6 +101,17 @@ def test_a_result_gives_each_row_once_in_any_portions(sizes: list[int], length: 
     found = [row for size in sizes for row in result.fetch(size)]
     assert result.position == len(found) == min(length, sum(sizes))
     assert [*found, *result.fetch(length)] == [(i,) for i in range(length)]
+
+
+def test_wide_rows_become_python_values_a_few_at_a_time() -> None:
+    table = pa.table({name: ["x" * 100_000] * 400 for name in "abcd"})
+    result = TableResult(table, ["STRING"] * 4)
+    tracemalloc.start()
+    try:
+        assert sum(len(result.fetch(3)) for _ in range(200)) == 400
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("count", [1, 5000], ids=["one by one", "many at once"])
