@@ -34,6 +34,9 @@ _KILLED = "process killed by SIGKILL, files on disk"
 _CHUNK = 25
 _MUTATIONS, _MUTATIONS_A_PIECE = 20_000, 500
 _KILLS, _KILLS_A_PIECE = 400, 50
+_FLIPPED = "a bit of a file flipped"
+# About what one takes, of processor time, for the share that is done.
+_KILL_SECONDS, _HOSTILE_SECONDS, _FAULT_SECONDS, _BIT_SECONDS = 0.5, 0.1, 0.1, 0.002
 _LOOK_SECONDS = 1.0
 _INTERRUPTED = 130
 
@@ -43,18 +46,18 @@ class Piece:
     """What one worker does at a time.
 
     Attributes:
-        expected: about how many outcomes it gives.
-        run: gives them.
+        work: about how many seconds of processor time it takes.
+        run: gives its outcomes.
     """
 
-    expected: int
+    work: float
     run: Callable[[], list[Outcome]]
 
 
 @cache
 def _campaigns() -> list[Campaign]:
     """All campaigns; computed before the workers are forked."""
-    return [*all_campaigns(), bit_campaign(lambda path: True, "a bit of a file flipped")]
+    return [*all_campaigns(), bit_campaign(lambda path: True, _FLIPPED)]
 
 
 def _try_some(index: int, numbers: list[int]) -> list[Outcome]:
@@ -83,21 +86,23 @@ def _try_killing(rounds: int, seed: int) -> list[Outcome]:
     return [Outcome(_KILLED, f"seed {seed}", Result.HELD)] * rounds
 
 
-def pieces(stride: int) -> list[Piece]:
+def all_pieces(stride: int) -> list[Piece]:
     """Everything, or one fault of so many; what takes longest comes first."""
-    found = [Piece(1, partial(try_soak, 60 / min(stride, 6), 1_000_000 // stride))]
+    soak_seconds = 60 / min(stride, 6)
+    pieces = [Piece(soak_seconds, partial(try_soak, soak_seconds, 1_000_000 // stride))]
     for seed in range(_KILLS // _KILLS_A_PIECE):
         rounds = max(_KILLS_A_PIECE // stride, 1)
-        found.append(Piece(rounds, partial(_try_killing, rounds, 1 + seed)))
+        pieces.append(Piece(rounds * _KILL_SECONDS, partial(_try_killing, rounds, 1 + seed)))
     for first in range(0, _MUTATIONS, _MUTATIONS_A_PIECE):
         share = max(_MUTATIONS_A_PIECE // stride, 1)
-        found.append(Piece(share, partial(_try_hostile, share, first)))
+        pieces.append(Piece(share * _HOSTILE_SECONDS, partial(_try_hostile, share, first)))
     for index, campaign in enumerate(_campaigns()):
         numbers = list(range(1 + index % stride, campaign.numbers + 1, stride))
         for start in range(0, len(numbers), _CHUNK):
             some = numbers[start : start + _CHUNK]
-            found.append(Piece(len(some), partial(_try_some, index, some)))
-    return found
+            work = len(some) * (_BIT_SECONDS if campaign.name == _FLIPPED else _FAULT_SECONDS)
+            pieces.append(Piece(work, partial(_try_some, index, some)))
+    return pieces
 
 
 def _begin_worker() -> None:
@@ -113,8 +118,8 @@ def _begin_worker() -> None:
 
 def campaign(stride: int, workers: int) -> int:
     """Try everything, or one fault of so many; returns the exit code."""
-    todo = pieces(stride)
-    progress = Progress(sum(piece.expected for piece in todo))
+    todo = all_pieces(stride)
+    progress = Progress(sum(piece.work for piece in todo))
     # A KeyboardInterrupt within `wait` would leave the locks of futures taken, for which the
     # thread of the pool waits at the end.
     is_interrupted = threading.Event()
@@ -125,11 +130,10 @@ def campaign(stride: int, workers: int) -> int:
     failures = 0
     try:
         print(progress.line(), flush=True)
-        waiting = {pool.submit(piece.run) for piece in todo}
+        waiting = {pool.submit(piece.run): piece for piece in todo}
         while waiting and not is_interrupted.is_set():
-            done, waiting = wait(waiting, _LOOK_SECONDS, FIRST_COMPLETED)
-            for future in done:
-                progress.add(future.result())
+            for future in wait(waiting, _LOOK_SECONDS, FIRST_COMPLETED).done:
+                progress.add(future.result(), waiting.pop(future).work)
             progress.tell()
     finally:
         _end(pool)

@@ -11,14 +11,15 @@ LINE_EVERY_SECONDS = 10.0
 class Progress:
     """Counts outcomes as they come."""
 
-    def __init__(self, expected: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, work: float, clock: Callable[[], float] = time.monotonic) -> None:
         """Nothing has come yet.
 
         Args:
-            expected: how many there will be.
+            work: about how many seconds of processor time there will be.
             clock: in seconds.
         """
-        self._expected = expected
+        self._work = work
+        self._done = 0.0
         self._clock = clock
         self._begun = clock()
         self._told = self._begun
@@ -29,9 +30,15 @@ class Progress:
         """Have the table printed soon; called by a signal, in the middle of anything."""
         self._asked = True
 
-    def add(self, outcomes: list[Outcome]) -> None:
-        """Take some outcomes in, and print those that are failures."""
+    def add(self, outcomes: list[Outcome], work: float) -> None:
+        """Take some outcomes in, and print those that are failures.
+
+        Args:
+            outcomes: of one piece.
+            work: about how many seconds of processor time it took.
+        """
         self._outcomes += outcomes
+        self._done += work
         for outcome in outcomes:
             if outcome.is_failure:
                 print(f"{outcome.campaign}, {outcome.what}: {outcome.detail}", flush=True)
@@ -47,12 +54,11 @@ class Progress:
 
     def line(self) -> str:
         """How far it is."""
-        done = len(self._outcomes)
         passed = self._clock() - self._begun
         failures = sum(outcome.is_failure for outcome in self._outcomes)
-        left = f", about {passed * (self._expected - done) / done:,.0f} s left" if done else ""
-        share = done / self._expected
-        return f"{passed:,.0f} s: {done:,} tried ({share:.0%}), {failures:,} failures{left}"
+        tried, share = len(self._outcomes), self._done / self._work
+        left = f", about {passed * (1 - share) / share:,.0f} s left" if share else ""
+        return f"{passed:,.0f} s: {tried:,} tried ({share:.0%}), {failures:,} failures{left}"
 
     def finish(self) -> int:
         """Print the table; returns the number of failures."""

@@ -86,7 +86,7 @@ def _alive_in_session(session: int) -> list[str]:
 def test_progress_tells_how_far_it_is_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
     now = 0.0
     progress = Progress(4, lambda: now)
-    progress.add([Outcome("c", "1", Result.HELD), Outcome("c", "2", Result.LOST, "gone")])
+    progress.add([Outcome("c", "1", Result.HELD), Outcome("c", "2", Result.LOST, "gone")], 2.0)
     progress.tell()
     assert capsys.readouterr().out == "c, 2: gone\n"
     now = LINE_EVERY_SECONDS
