@@ -1,12 +1,13 @@
 """SELECTs whose result is what the scan of their one table gives: no engine, few calls.
 
 That is done where little is read (`is_small`): the engine takes about a millisecond to set up a
-query, and copies many rows faster, on several threads. The rows, their types and their order are
-those that the engine would hand on.
+query, and copies many rows faster, on several threads. Rows that go to a file are read that way
+whatever their number (`scanned_batches`), since a process that exports a table then needs no
+engine. The rows, their types and their order are those that the engine would hand on.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -21,11 +22,26 @@ from pykudu_sql.planner.plan.query_plans import ScannedRows
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.scan.scan_token import BATCH_ROWS
 from pykudu_sql.storage.scan.small_scan import is_small
+from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 MOST_ROWS = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RowBatches:
+    """Rows while they are read.
+
+    Attributes:
+        schema: of the batches.
+        batches: closed by whoever does not read all of them.
+    """
+
+    schema: pa.Schema
+    batches: Generator[pa.RecordBatch, None, None]
 
 
 def scanned_rows(
@@ -38,6 +54,46 @@ def scanned_rows(
     scanned = query.scanned
     if scanned is None or not _are_exact(scanned, parameters):
         return None
+    table_scan = _scan(state, query, scanned, parameters, transaction)
+    most = min(state.settings.scan_memory_bytes, state.settings.result_memory_bytes)
+    row_filter = table_scan.row_filter()
+    if not is_small(table_scan, row_filter, MOST_ROWS, min(most, state.store.budget.free)):
+        return None
+    blocks = list(table_scan.exact_blocks(row_filter))
+    table = _table(table_scan.columns, blocks, scanned, query.names)
+    state.store.budget.hold(table, table.nbytes)
+    return table
+
+
+def scanned_batches(
+    state: SessionState,
+    query: Query,
+    parameters: ParameterValues,
+    transaction: Transaction,
+    most: int,
+) -> RowBatches | None:
+    """The same rows while they are read, however many there are; None where the engine has to.
+
+    `most`: bytes that are read in one go. Raises Error: see `queries.compute`.
+    """
+    scanned = query.scanned
+    if scanned is None or scanned.offset or not _are_exact(scanned, parameters):
+        return None
+    table_scan = _scan(state, query, scanned, parameters, transaction)
+    table_scan = replace(table_scan, piece_bytes=min(most, table_scan.piece_bytes))
+    by_id = {column.id: column.type for column in table_scan.columns}
+    types = [_result_arrow(by_id[column_id]) for column_id in scanned.outputs]
+    schema = pa.schema(list(zip(query.names, types, strict=True)))
+    return RowBatches(schema, _batches(table_scan, scanned, schema))
+
+
+def _scan(
+    state: SessionState,
+    query: Query,
+    scanned: ScannedRows,
+    parameters: ParameterValues,
+    transaction: Transaction,
+) -> TableScan:
     state.check_cancelled()
     check_parameter_values(query, parameters, state.engine, state.computed_types)
     (scan,) = query.scans
@@ -47,15 +103,25 @@ def scanned_rows(
         order=scanned.order,
     )
     predicate = bind_predicate(scan.predicate, parameters)
-    table_scan = prepared_scan(state, narrowed, predicate, transaction)
-    most = min(state.settings.scan_memory_bytes, state.settings.result_memory_bytes)
+    return prepared_scan(state, narrowed, predicate, transaction)
+
+
+def _batches(
+    table_scan: TableScan, scanned: ScannedRows, schema: pa.Schema
+) -> Generator[pa.RecordBatch, None, None]:
+    places = {column.id: place for place, column in enumerate(table_scan.columns)}
+    outputs = [(places[i], table_scan.columns[places[i]].type) for i in scanned.outputs]
     row_filter = table_scan.row_filter()
-    if not is_small(table_scan, row_filter, MOST_ROWS, min(most, state.store.budget.free)):
-        return None
-    blocks = list(table_scan.exact_blocks(row_filter))
-    table = _table(table_scan.columns, blocks, scanned, query.names)
-    state.store.budget.hold(table, table.nbytes)
-    return table
+    # Without a condition every row is exact, and the next ones are read beside the work on these.
+    blocks = table_scan.stretches() if row_filter is None else table_scan.exact_blocks(row_filter)
+    for block in blocks:
+        for start in range(0, block.length, BATCH_ROWS):
+            arrays = [
+                array
+                for place, stored in outputs
+                for array in _as_results([block.columns[place].slice(start, BATCH_ROWS)], stored)
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def result_types(query: Query, scanned: ScannedRows) -> Sequence[str]:

@@ -7,12 +7,14 @@ their addresses (`Transaction.change`), so that memory does not grow with them.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import EngineResult
 from pykudu_sql.error_boundary import ErrorBoundary
 from pykudu_sql.executor.reading.queries import answer, query_stream
+from pykudu_sql.executor.reading.scanned_rows import scanned_batches
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.collecting import collect_columns
 from pykudu_sql.executor.writing.engine_values import storable
@@ -142,7 +144,14 @@ def query_rows(
 def exported_rows(
     state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
 ) -> ChunkedRows:
-    """The same in chunks of fewer rows, to be written to a file."""
+    """The same in chunks of fewer rows, to be written to a file; without the engine if possible."""
+    if state.settings.engine == EMBEDDED:
+        size = min(EXPORT_BYTES, chunk_bytes(state.store.budget))
+        scanned = scanned_batches(state, query, parameters, transaction, size)
+        if scanned is not None:
+            read = partial(next, scanned.batches, None)
+            first = _read_chunk(read, size)
+            return ChunkedRows(scanned.schema, *first, read, size, scanned.batches.close)
     return _streamed_query(state, query, parameters, transaction, EXPORT_BYTES)
 
 

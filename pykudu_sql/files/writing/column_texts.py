@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types import from_buffers
 from pykudu_sql.storage.common.types.arrays import pack_validity, validity
 from pykudu_sql.storage.errors import NotSupportedError
 
@@ -73,8 +74,10 @@ def _plain_decimals(texts: pa.Array) -> pa.Array:
     short = pc.match_substring(texts, "E")
     if not pc.any(short).as_py():
         return texts
-    digits = [format(Decimal(text), "f") for text in texts.filter(short).to_pylist()]
-    return pc.replace_with_mask(texts, pc.fill_null(short, False), pa.array(digits, pa.string()))
+    digits = [format(Decimal(str(text)), "f") for text in texts.filter(short)]
+    return pc.replace_with_mask(
+        texts, pc.fill_null(short, from_buffers.FALSE), from_buffers.texts(digits)
+    )
 
 
 def _hex(array: pa.Array) -> pa.Array:
@@ -86,7 +89,13 @@ def _hex(array: pa.Array) -> pa.Array:
     moved = ((bounds - bounds[0]) * 2).astype(np.int32)
     buffers = [pack_validity(validity(compact)), pa.py_buffer(moved), pa.py_buffer(pairs)]
     digits = pa.Array.from_buffers(pa.string(), len(compact), buffers)
-    return pc.binary_join_element_wise("\\x", digits, "")
+    return joined("\\x", digits)
+
+
+def joined(*pieces: str | pa.Array, by: str = "") -> pa.Array:
+    """Texts one behind the other in each row, with `by` between them; NULL where one is."""
+    arguments = [from_buffers.text(each) if isinstance(each, str) else each for each in pieces]
+    return pc.binary_join_element_wise(*arguments, from_buffers.text(by))
 
 
 def has_bytes(texts: pa.Array, mask: npt.NDArray[np.bool_]) -> bool:
@@ -107,7 +116,7 @@ def with_bytes(texts: pa.Array, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.b
         hits = np.flatnonzero(mask[np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]])
         matches[np.searchsorted(bounds, hits + bounds[0], side="right") - 1] = True
         if texts.null_count:
-            matches &= np.asarray(texts.is_valid().to_numpy(zero_copy_only=False))
+            matches &= from_buffers.flags_of(texts.is_valid())
     return matches
 
 

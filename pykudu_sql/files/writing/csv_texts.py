@@ -14,11 +14,13 @@ from pykudu_sql.files.writing.column_texts import (
     by_word,
     is_nested,
     is_written_text,
+    joined,
     scalar_texts,
     with_bytes,
 )
 from pykudu_sql.files.writing.json_texts import json_texts
 from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types import from_buffers
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,32 +42,29 @@ class CsvStyle:
 
         Raises NotSupportedError: values of some type have no text.
         """
-        pieces: list[str | pa.Array] = []
-        for column in columns:
-            pieces += [self._cells(column), self.delimiter]
-        pieces[-1] = "\n"
-        return pc.binary_join_element_wise(*pieces, "")
+        *others, last = map(self._cells, columns)
+        return joined(*others, joined(last, "\n"), by=self.delimiter)
 
     def _cells(self, column: pa.Array) -> pa.Array:
         texts = by_word(column, self._texts)
-        return pc.fill_null(texts, self.null) if texts.null_count else texts
+        return pc.fill_null(texts, from_buffers.text(self.null)) if texts.null_count else texts
 
     def _texts(self, column: pa.Array) -> pa.Array:
         if is_nested(column.type):
-            texts = pc.if_else(pc.is_valid(column), json_texts(column), None)
+            texts = pc.if_else(pc.is_valid(column), json_texts(column), from_buffers.NO_TEXT)
         else:
             texts = scalar_texts(column)
         if not is_written_text(column.type) and not self._may_be_in_numbers():
             return texts
         wrong = with_bytes(texts, self._special())
-        is_null = pc.equal(texts, self.null)
+        is_null = pc.equal(texts, from_buffers.text(self.null))
         if pc.any(is_null).as_py():
-            wrong |= np.asarray(pc.fill_null(is_null, False).to_numpy(zero_copy_only=False))
+            wrong |= from_buffers.flags_of(pc.fill_null(is_null, from_buffers.FALSE))
         if not wrong.any():
             return texts
-        mask = pa.array(wrong)
+        mask = from_buffers.flags(wrong)
         doubled = pc.replace_substring(texts.filter(mask), self.quote, self.quote * 2)
-        quoted = pc.binary_join_element_wise(self.quote, doubled, self.quote, "")
+        quoted = joined(self.quote, doubled, self.quote)
         return pc.replace_with_mask(texts, mask, quoted)
 
     def _may_be_in_numbers(self) -> bool:

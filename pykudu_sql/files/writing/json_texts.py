@@ -14,14 +14,17 @@ from pykudu_sql.files.writing.column_texts import (
     has_bytes,
     is_nested,
     is_written_text,
+    joined,
     scalar_texts,
     text_bytes,
 )
 from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types import from_buffers
 from pykudu_sql.storage.common.types.arrays import integers_of
 
 _SPECIAL = np.zeros(256, np.bool_)
 _SPECIAL[[*range(32), ord('"'), ord("\\")]] = True
+_ZERO = from_buffers.integers(np.zeros(1, np.int32))[0]
 _BACKSLASH = ord("\\")
 
 
@@ -30,7 +33,7 @@ def json_texts(array: pa.Array) -> pa.Array:
 
     Raises NotSupportedError: values of this type have no text.
     """
-    return pc.fill_null(by_word(array, _texts), "null")
+    return pc.fill_null(by_word(array, _texts), from_buffers.text("null"))
 
 
 def _texts(array: pa.Array) -> pa.Array:
@@ -39,7 +42,9 @@ def _texts(array: pa.Array) -> pa.Array:
         return _objects(array) if pa.types.is_struct(kind) else _lists(array)
     if pa.types.is_floating(kind):
         finite = pc.is_finite(array)
-        finite_values = array if pc.all(finite).as_py() else pc.if_else(finite, array, None)
+        finite_values = (
+            array if pc.all(finite).as_py() else pc.if_else(finite, array, pa.nulls(1, kind)[0])
+        )
         return scalar_texts(finite_values)
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
         return scalar_texts(array)
@@ -48,7 +53,7 @@ def _texts(array: pa.Array) -> pa.Array:
         texts = pc.utf8_replace_slice(texts, 10, 11, "T")
     if (is_written_text(kind) or pa.types.is_binary(kind)) and has_bytes(texts, _SPECIAL):
         texts = _escaped(texts)
-    return pc.binary_join_element_wise('"', texts, '"', "")
+    return joined('"', texts, '"')
 
 
 def _escaped(texts: pa.Array) -> pa.Array:
@@ -63,17 +68,17 @@ def _escaped(texts: pa.Array) -> pa.Array:
 
 def _lists(array: pa.Array) -> pa.Array:
     elements = json_texts(array.flatten())
-    lengths = pc.fill_null(pc.list_value_length(array), 0)
+    lengths = pc.coalesce(pc.list_value_length(array), _ZERO)
     ends = np.concatenate([[0], np.cumsum(integers_of(lengths))]).astype(np.int32)
-    joined = pc.binary_join(pa.ListArray.from_arrays(pa.array(ends), elements), ",")
-    texts = pc.binary_join_element_wise("[", joined, "]", "")
-    return pc.if_else(pc.is_valid(array), texts, None)
+    lists = pa.ListArray.from_arrays(from_buffers.integers(ends), elements)
+    texts = joined("[", pc.binary_join(lists, from_buffers.text(",")), "]")
+    return pc.if_else(pc.is_valid(array), texts, from_buffers.NO_TEXT)
 
 
 def _objects(array: pa.Array) -> pa.Array:
     names = [field.name for field in array.type]
     texts = object_texts(names, array.flatten(), "}")
-    return pc.if_else(pc.is_valid(array), texts, None)
+    return pc.if_else(pc.is_valid(array), texts, from_buffers.NO_TEXT)
 
 
 def object_texts(names: list[str], columns: list[pa.Array], end: str) -> pa.Array:
@@ -82,4 +87,4 @@ def object_texts(names: list[str], columns: list[pa.Array], end: str) -> pa.Arra
     for index, (name, column) in enumerate(zip(names, columns, strict=True)):
         head = ("," if index else "{") + json.dumps(name, ensure_ascii=False) + ":"
         pieces += [head, json_texts(column)]
-    return pc.binary_join_element_wise(*pieces, end, "")
+    return joined(*pieces, end)

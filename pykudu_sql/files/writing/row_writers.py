@@ -11,6 +11,7 @@ from pykudu_sql.files.writing.column_texts import text_bytes
 from pykudu_sql.files.writing.csv_texts import CsvStyle
 from pykudu_sql.files.writing.json_texts import object_texts
 from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types import from_buffers
 from pykudu_sql.storage.errors import NotSupportedError, ValueOutOfRangeError
 
 WriteRows = Callable[[pa.Table], None]
@@ -45,7 +46,7 @@ def _csv(path: str, kind: FileKind, schema: pa.Schema) -> Iterator[WriteRows]:
     style = CsvStyle(kind.delimiter, kind.options.quote, kind.options.null)
     with _packed(path, kind) as stream:
         if kind.options.header:
-            names = [pa.array([name], pa.string()) for name in schema.names]
+            names = [from_buffers.texts([name]) for name in schema.names]
             stream.write(text_bytes(style.lines(names)))
 
         def write(rows: pa.Table) -> None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types import from_buffers
 from pykudu_sql.storage.common.types.cells import from_cell, to_cell
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 from pykudu_sql.storage.errors import (
@@ -129,7 +130,7 @@ def validity(values: pa.Array) -> npt.NDArray[np.bool_] | None:
     """False where a slot is NULL, shape (n,); None when none is."""
     if values.null_count == 0:
         return None
-    return np.asarray(values.is_valid().to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return from_buffers.flags_of(values.is_valid())
 
 
 def cells_to_array(cells: Sequence[Cell], column_type: DataType) -> pa.Array:

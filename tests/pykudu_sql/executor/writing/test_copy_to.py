@@ -3,6 +3,8 @@
 import datetime as dt
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 import pykudu_sql
 from pykudu_sql import Connection
+from pykudu_sql.executor.reading import scanned_rows
 from pykudu_sql.executor.writing import chunked_rows, copy_options, copy_to
 from pykudu_sql.files.writing import row_writers
 from pykudu_sql.storage.errors import DataError, Error
@@ -222,3 +225,61 @@ def test_a_full_disk_is_told(
 def test_a_name_says_how_a_text_is_packed() -> None:
     assert copy_options.kind_of("x.csv.gz", {}).compression == "gzip"
     assert copy_options.kind_of("x.tsv.zst", {}).delimiter == "\t"
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.json", "x.csv.gz"])
+def test_to_export_a_table_loads_neither_the_engine_nor_pandas(tmp_path: Path, name: str) -> None:
+    with pykudu_sql.connect(str(tmp_path / "db"), autocommit=True) as opened:
+        opened.execute(
+            "CREATE TABLE t (k INT PRIMARY KEY, s STRING, d DECIMAL(18,9), f DOUBLE, ts TIMESTAMP, "
+            "b BOOLEAN, bin BINARY)"
+        )
+        opened.execute(
+            "INSERT INTO t VALUES (1, 'a,\"b', 0.000000001, 1.5, '2024-01-02 03:04:05.6', true, "
+            "X'00ff'), (2, '', 1.5, 0.1, '2024-01-02', false, X''), "
+            "(3, NULL, NULL, NULL, NULL, NULL, NULL)"
+        )
+        opened.execute("FLUSH")
+    program = (
+        "import sys, pykudu_sql;"
+        "c = pykudu_sql.connect(sys.argv[1], autocommit=True, files=sys.argv[2]);"
+        "assert c.execute(f'COPY t TO {sys.argv[3]!r}').rowcount == 3;"
+        "print(*sorted({'duckdb', 'pandas'} & set(sys.modules)))"
+    )
+    arguments = [str(tmp_path / "db"), str(tmp_path), name]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, check=True, text=True
+    )
+    assert done.stdout.strip() == ""
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM t",
+        "SELECT b, k AS number, d FROM t",
+        "SELECT k, s FROM t WHERE k >= 3",
+        "SELECT s, k FROM t WHERE b = true AND k < 9",
+        "SELECT k, s FROM t WHERE k < 0",
+        "SELECT k, s FROM t ORDER BY k",
+        "SELECT k, s FROM t ORDER BY k LIMIT 4",
+        "SELECT k, s FROM t ORDER BY k LIMIT 4 OFFSET 2",
+        "SELECT k, s FROM t LIMIT 3",
+    ],
+)
+def test_rows_of_a_plain_scan_are_those_that_the_engine_hands_on(
+    connection: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    monkeypatch.setattr(scanned_rows, "BATCH_ROWS", 2)
+    connection.execute("INSERT INTO t (k, s, d, b) SELECT i, 'text ' || i, i / 4, i % 2 = 0 "
+                       "FROM generate_series(1, 7) AS n(i)")  # fmt: skip
+    connection.execute("FLUSH")
+    connection.execute("INSERT INTO t (k, s) VALUES (8, NULL), (9, 'in memory')")
+    for name in ("scan.parquet", "scan.csv"):
+        connection.execute(f"COPY ({query}) TO '{name}'")
+    monkeypatch.setattr(chunked_rows, "scanned_batches", lambda *_: None)
+    for name in ("engine.parquet", "engine.csv"):
+        connection.execute(f"COPY ({query}) TO '{name}'")
+    scan, engine = (pq.read_table(tmp_path / f"{each}.parquet") for each in ("scan", "engine"))
+    assert scan.equals(engine)
+    assert (tmp_path / "scan.csv").read_bytes() == (tmp_path / "engine.csv").read_bytes()
