@@ -36,7 +36,11 @@ from pykudu_sql.planner.bind.view_source import (
     view_tree,
 )
 from pykudu_sql.planner.constant_folding.moment import may_move, version_bound
-from pykudu_sql.planner.functions.functions import TABLE_FUNCTIONS, function_names
+from pykudu_sql.planner.functions.functions import (
+    TABLE_FUNCTIONS,
+    function_names,
+    written_name,
+)
 from pykudu_sql.planner.functions.output_names import name_outputs
 from pykudu_sql.planner.functions.query_forms import (
     is_from_item,
@@ -359,7 +363,7 @@ class FromClauses:
     def _function(self, node: exp.Expr, call: exp.Func, scope: Scope, ctes: Ctes) -> Relation:
         name = next(iter(sorted(function_names(call) & TABLE_FUNCTIONS)), None)
         if name is None:
-            function_name = min(function_names(call), key=len)
+            function_name = written_name(call) or min(function_names(call), key=len)
             raise NotSupportedError(
                 f"table function {function_name}() is not offered",
                 hint=f"FROM takes tables, queries and {', '.join(sorted(TABLE_FUNCTIONS))}",

@@ -138,12 +138,16 @@ def constant_point_in_time(node: exp.Expr, context: PlanContext, clause: str) ->
     if _is_snapshot(node):
         bound = snapshot_bound(node.expressions[0].name.lower(), context, span)
         return PointInTime(last_before(bound), bound)
-    if node.find(exp.Column, exp.Query) is not None:
+    if isinstance(node, exp.Column):
         raise ProgrammingError(
             f"{clause} needs a constant, not {display(node)}",
-            hint=f"a snapshot is written snapshot('{node.name}')"
-            if isinstance(node, exp.Column)
-            else None,
+            hint=f"a snapshot is written snapshot('{node.name}')",
+            span=span,
+            sqlstate="42P10",
+        )
+    if node.find(exp.Column, exp.Query, exp.Star) is not None:
+        raise ProgrammingError(
+            f"{clause} needs a constant, not one that reads columns or a query",
             span=span,
             sqlstate="42P10",
         )

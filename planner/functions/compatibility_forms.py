@@ -6,7 +6,7 @@ They and units must be written as constants, since they are translated while pla
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -122,6 +122,21 @@ def units_later(arguments: Sequence[exp.Expr]) -> exp.Expr:
         )
     interval = exp.Anonymous(this=f"to_{name}s", expressions=[count.copy()])
     return exp.paren(exp.Add(this=exp.cast(moment, exp.DType.TIMESTAMP), expression=interval))
+
+
+def check_unread(name: str, arguments: Sequence[exp.Expr], read: Collection[int]) -> None:
+    """Refuse what a call's meaning would leave out, unless it is a number that only advises.
+
+    `read`: the arguments that the meaning has, counted from 1. Raises InvalidValueError: another
+    one is more than a number.
+    """
+    for i, argument in enumerate(arguments, 1):
+        if i not in read and not argument.is_number:
+            raise InvalidValueError(
+                f"argument {i} of {name}() must be written as a number",
+                hint="it advises how to compute and changes no result",
+                sqlstate="22023",
+            )
 
 
 def named(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.functions.aggregate_clauses import aggregate_call, with_clauses
 from pykudu_sql.planner.functions.compatibility_forms import (
+    check_unread,
     decoded,
     extreme_of,
     in_format,
@@ -324,8 +325,6 @@ _PATTERNS: Mapping[str, Callable[[exp.Expr], exp.Expr]] = {
 }
 _TEMPLATE_NAMES = frozenset(name for name, _ in TEMPLATES)
 COMPATIBILITY_FUNCTIONS = frozenset((*_TEMPLATE_NAMES, *_FORMS))
-
-
 _COLLECTING = (exp.ArrayConcatAgg, exp.ArrayUniqueAgg)
 COMPATIBILITY_KINDS = (*_COLLECTING, exp.Anonymous)  # the nodes that calls of them are
 
@@ -356,12 +355,13 @@ def replace_compatibility_function(node: exp.Expr) -> exp.Expr:
     template = _parsed(text).copy()
     for part in nodes_of(template, exp.Func):
         part.meta[SOURCE_NAME] = name  # what is said of a part is said of the call
-    return with_clauses(_meaning(template, arguments), call)
+    return with_clauses(_meaning(name, template, arguments), call)
 
 
-def _meaning(template: exp.Expr, arguments: Sequence[exp.Expr]) -> exp.Expr:
+def _meaning(name: str, template: exp.Expr, arguments: Sequence[exp.Expr]) -> exp.Expr:
     """A template with arguments in it; large ones that it mentions twice are computed once."""
     slots = [slot for slot in nodes_of(template, exp.Column) if _number(slot)]
+    check_unread(name, arguments, {_number(slot) for slot in slots})
     mentions = Counter(slot.name for slot in slots)
     is_aggregate = template.find(exp.AggFunc) is not None
     repeated = {

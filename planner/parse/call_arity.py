@@ -46,6 +46,13 @@ _ORDERED_SET = frozenset(
 )
 
 
+# Those whose arguments have names: fields of what they make, and how deep a list is unnested.
+_TAKING_NAMES = frozenset(
+    {"struct", "struct_insert", "struct_pack", "struct_update", "union_value", "unnest"}
+)
+_NAMES = frozenset({TokenType.COLON_EQ, TokenType.FARROW})
+
+
 @dataclass(slots=True)
 class TokenCall:
     """A word with parentheses behind it, which may be a call.
@@ -58,6 +65,7 @@ class TokenCall:
         behind_dot: whether it is a method, `x.upper()`, whose first argument stands before it.
         is_certain: whether this is known to be a call without the parser's word for it.
         is_ordered: whether its first argument stands behind it, in WITHIN GROUP.
+        has_names: whether arguments are given by name, as `a := 1`.
     """
 
     name: str
@@ -67,6 +75,7 @@ class TokenCall:
     behind_dot: bool = False
     is_certain: bool = False
     is_ordered: bool = False
+    has_names: bool = False
 
 
 @dataclass(slots=True)
@@ -126,15 +135,17 @@ def _inside(place: _OpenBracket, call: TokenCall, token: Token) -> None:
         place.in_lambda = True
     elif kind is TokenType.COLON:
         place.in_lambda = False
+    elif kind in _NAMES:
+        call.has_names = True
     elif kind is TokenType.COMMA or word in _PARTING.get(call.name, ()):
         call.count += place.counts and not place.in_lambda
 
 
 def check_arguments(tree: exp.Expr, calls: Mapping[int, TokenCall]) -> None:
-    """Refuse calls with a number of arguments that their function does not take.
+    """Refuse calls with a number of arguments, or names of them, that their function does not take.
 
     `tree`: of the statement; `calls`: of the tokens that it was made of. Raises ProgrammingError: a
-    call has too few or too many (42883).
+    call has too few or too many, or gives them by name (42883).
     """
     if not calls:
         return
@@ -189,6 +200,13 @@ def check_unread(tokens: Sequence[Token]) -> None:
 
 def _check(call: TokenCall) -> None:
     function = FUNCTIONS.get(call.name)
+    if call.has_names and function is not None and call.name not in _TAKING_NAMES:
+        raise ProgrammingError(
+            f"{call.name}() takes no arguments by name",
+            hint="give them in their order, without := and =>",
+            span=SourceSpan(call.start, call.length),
+            sqlstate="42883",
+        )
     arity = None if function is None else function.arity
     count = call.count + call.behind_dot + call.is_ordered
     if arity is None or arity.allows(count):

@@ -203,6 +203,18 @@ def _values(node: exp.Expr, _place: SpanOf) -> None:
             )
 
 
+def _struct(node: exp.Expr, _place: SpanOf) -> None:
+    """Values without a name are named as the engine would, before they are exchanged for others."""
+    fields = []
+    for i, value in enumerate(node.expressions):
+        if isinstance(value, exp.PropertyEQ):
+            fields.append(value)
+            continue
+        name = value.name if isinstance(value, exp.Column) else f"_{i}"
+        fields.append(exp.PropertyEQ(this=exp.to_identifier(name, quoted=True), expression=value))
+    node.set("expressions", fields)
+
+
 def _map(node: exp.Expr, _place: SpanOf) -> None:
     """`MAP {..}` holds entries; the parser lets anything stand between its braces."""
     braces: exp.Expr = node.this
@@ -294,6 +306,7 @@ NORMALIZERS: Mapping[type[exp.Expr], Callable[[exp.Expr, SpanOf], None]] = {
     exp.National: _national,
     exp.Neg: _prefix,
     exp.Operator: _operator,
+    exp.Struct: _struct,
     exp.Table: _table,
     exp.ToMap: _map,
     exp.Values: _values,

@@ -41,6 +41,7 @@ from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import DataError, SourceSpan
 
 _TEXT_TYPES = frozenset({VARCHAR, NULL, "JSON"})
+_NO_TYPE = '"NULL"'  # in the name of a type that has no value yet, such as that of [NULL]
 _SMALL = re.compile(r"-?[0-9]{1,18}")
 _EXACTLY = Context(prec=1000)
 
@@ -86,7 +87,7 @@ def _compared_types(others: Sequence[exp.Expr], types: ExpressionTypes) -> tuple
         if isinstance(each, exp.Placeholder | exp.Null):
             continue
         name = _type(each, types)
-        if name is None or name in _TEXT_TYPES:
+        if name is None or name in _TEXT_TYPES or _NO_TYPE in name:
             return ()
         names[name] = None
     return tuple(names)

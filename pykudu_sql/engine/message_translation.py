@@ -100,6 +100,15 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
             r"(?i)^cannot deduce template type '\w+' in function: '(\w+)\(.*",
             r"no function matches \1() with arguments of types as different as these",
         ),
+        (
+            r"(?i)^function \"(\w+)\" has a template parameter type .*",
+            r"no function matches \1() with arguments of these types",
+        ),
+        (
+            r"(?i)^window function macro bodies must.*",
+            "window functions are made of one aggregate, and this one of several",
+        ),
+        (r"(?i)^star expression is only allowed.*", "* is no value"),
         (r"(?i)^array_slice can only operate on.*", "a slice [a:b] takes a list or a text"),
         (
             r"(?i)^unnest\(\) can only be applied to lists, structs and NULL, not (.*)",

@@ -16,6 +16,7 @@ _PLAIN = [
     (name, count)
     for (name, count), template in TEMPLATES.items()
     if count
+    and all(f"_{i + 1}" in template for i in range(count))
     and "_pattern_" not in template
     and "_letters_" not in template
     # The engine computes equal aggregates once.
