@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import chain, combinations, islice
 from types import MappingProxyType
@@ -24,10 +24,12 @@ from pykudu_sql.files.formats import FileKind, FileOptions, file_kind
 from pykudu_sql.files.reading.column_rows import ColumnFile
 from pykudu_sql.files.reading.json_array import ArrayElements, begins_array
 from pykudu_sql.files.reading.source_stream import escaped
+from pykudu_sql.files.text_head import header_names, likely_delimiter, without_mark
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.errors import DataError, InvalidSchemaError, UndefinedColumnError
 
 SAMPLE_BYTES: Final = 8 << 20
+_HEADER_BYTES: Final = 1 << 16
 _SAMPLE_OBJECTS: Final = 20_000
 _LEADING_ZERO: Final = r"^\s*[+-]?0[0-9]"
 _PLAIN_NUMBER: Final = re.compile("0|-?[1-9][0-9]{0,17}", re.ASCII)
@@ -106,6 +108,23 @@ def infer_table(pattern: str, options: FileOptions) -> InferredTable:
     return InferredTable(columns, _proposed_key(lower, columns))
 
 
+def with_likely_delimiter(pattern: str, options: FileOptions) -> FileOptions:
+    """Options with the delimiter that the first line of the first file seems to have.
+
+    Those as they are where they name one, and for files that are no CSV. Raises what `infer_table`
+    raises for a missing file or format.
+    """
+    file = FileAccess(True, None, False).to_read(pattern)[0]
+    kind = file_kind(file.name, options)
+    if options.delimiter is not None or kind.format != "csv":
+        return options
+    packed = None if kind.compression == "none" else kind.compression
+    with pa.input_stream(file.path, compression=packed) as stream:
+        head = without_mark(stream.read(_HEADER_BYTES), file.name)
+    header = next((line for line in head.decode(errors="replace").splitlines() if line), "")
+    return replace(options, delimiter=likely_delimiter(header, kind.delimiter, options.quote))
+
+
 def schema_columns(schema: pa.Schema, is_text: bool = False) -> Mapping[str, str]:
     """SQL types for the columns of a schema, by names in lower case.
 
@@ -149,7 +168,7 @@ def _pieces(file: PermittedFile, kind: FileKind) -> Iterator[pa.Table]:
         return
     packed = None if kind.compression == "none" else kind.compression
     with pa.input_stream(file.path, compression=packed) as stream:
-        left = stream.read(SAMPLE_BYTES).removeprefix(b"\xef\xbb\xbf")
+        left = without_mark(stream.read(SAMPLE_BYTES), file.name)
         if kind.format == "json" and begins_array(left):
             yield _sample(file, kind)
             return
@@ -201,9 +220,8 @@ def _sample(file: PermittedFile, kind: FileKind) -> pa.Table:
             return pa.Table.from_batches(first, pa.schema([*columns.schema]))
     packed = None if kind.compression == "none" else kind.compression
     with pa.input_stream(file.path, compression=packed) as stream:
-        data: bytes = stream.read(SAMPLE_BYTES)
+        data = without_mark(stream.read(SAMPLE_BYTES), file.name)
         is_all = not stream.read(1)
-    data = data.removeprefix(b"\xef\xbb\xbf")
     if kind.format == "csv":
         return _csv_sample(_whole_lines(data, is_all), kind)
     if not begins_array(data):
@@ -255,7 +273,7 @@ def _csv_sample(data: bytes, kind: FileKind) -> pa.Table:
         is_number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
         if is_number and _would_change(texts.column(index), field.type):
             rows = rows.set_column(index, field.name, texts.column(index))
-    return rows
+    return rows.rename_columns(header_names(rows.column_names))
 
 
 def _would_change(texts: pa.ChunkedArray, kind: pa.DataType) -> bool:

@@ -13,6 +13,7 @@ from pykudu_sql.shell.output.terminal import print_error
 from pykudu_sql.shell.settings import UsageError
 
 if TYPE_CHECKING:
+    from pykudu_sql.files.formats import FileOptions
     from pykudu_sql.shell.session import ShellSession
 
 _IMPORT_ARGUMENTS = "FILE TABLE [--create] [--key A,B] [--null WORD]"
@@ -26,6 +27,9 @@ _IMPORT = f"usage: .import {_IMPORT_ARGUMENTS}"
     access=ExternalAccess.FILE,
 )
 def import_command(session: "ShellSession", arguments: Sequence[str]) -> None:
+    from pykudu_sql.files.formats import FileOptions
+    from pykudu_sql.files.inferred_table import with_likely_delimiter
+
     words, key, null, creates = list[str](), None, None, False
     remaining_arguments = iter(arguments)
     for word in remaining_arguments:
@@ -46,15 +50,15 @@ def import_command(session: "ShellSession", arguments: Sequence[str]) -> None:
     if len(words) != 2 or key == "" or (key is not None and not creates):
         raise UsageError(_IMPORT + ("; --key belongs to --create" if key and not creates else ""))
     file, table = str(parse_path(words[0])), _table(words[1])
-    options = "" if null is None else f" (NULL {_text(null)})"
-    copy = f"COPY {table} FROM {_text(file)}{options}"
+    options = with_likely_delimiter(file, FileOptions(null=null or ""))
+    copy = f"COPY {table} FROM {_text(file)}{_copy_options(options)}"
     if not creates:
         is_plain = "." not in words[1]
         if is_plain and words[1].lower() not in session.connection.list_tables():
             raise UsageError(f"there is no table '{words[1]}'; --create makes it of the file")
         session.run_statement(copy)
         return
-    session.run_statement(_create_statement(file, table, key, null or ""))
+    session.run_statement(_create_statement(file, table, key, options))
     try:
         session.run_statement(copy)
     except BaseException:
@@ -62,12 +66,19 @@ def import_command(session: "ShellSession", arguments: Sequence[str]) -> None:
         raise
 
 
-def _create_statement(file: str, table: str, key: str | None, null: str) -> str:
+def _copy_options(options: "FileOptions") -> str:
+    """The options of COPY that are not its defaults."""
+    delimiter = options.delimiter if options.delimiter != "," else None
+    named = {"NULL": options.null or None, "DELIMITER": delimiter}
+    texts = [f"{name} {_text(text)}" for name, text in named.items() if text is not None]
+    return f" ({', '.join(texts)})" if texts else ""
+
+
+def _create_statement(file: str, table: str, key: str | None, options: "FileOptions") -> str:
     """The CREATE TABLE for files. Raises UsageError: no key is named, and none was found."""
-    from pykudu_sql.files.formats import FileOptions
     from pykudu_sql.files.inferred_table import infer_table
 
-    inferred = infer_table(file, FileOptions(null=null))
+    inferred = infer_table(file, options)
     if key is not None:
         inferred = inferred.with_key([name.strip() for name in key.split(",")])
     if not inferred.key:

@@ -7,7 +7,7 @@ Then the first line of that record is no row, and another parser begins behind i
 """
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from uuid import uuid4
 
 import numpy as np
@@ -31,13 +31,13 @@ from pykudu_sql.files.reading.source_stream import (
     restored,
     restored_array,
 )
-from pykudu_sql.files.reading.text_values import read_texts
+from pykudu_sql.files.reading.text_values import NOT_UTF_8, read_texts
+from pykudu_sql.files.text_head import header_names, likely_delimiter, without_mark
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.errors import DataError
+from pykudu_sql.storage.errors import DataError, UndefinedColumnError
 
 _HEADER_BYTES = 1 << 20
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UNCLOSED = f"a quote is not closed, or a row takes more than {BLOCK_BYTES >> 20} MiB"
 
 
@@ -66,7 +66,7 @@ class CsvRows:
             head = self._head()
             names = None
             if kind.options.header:
-                names, used = self._header(head)
+                names, used = self._header(head, {c.name for c in table.schema.visible_columns})
                 head = head[used:]
             self._names = [] if names is None else names
             if names is None:
@@ -78,7 +78,7 @@ class CsvRows:
                 self._positions: Sequence[int] = range(len(self.columns))
                 self._width = len(self.columns)
             else:
-                positions = positions_of(names, table, requested_columns, file.name)
+                positions = self._positions_of(names, table, requested_columns)
                 self.columns = tuple(column for _, column in positions)
                 self._positions = [position for position, _ in positions]
                 self._width = len(names)
@@ -99,12 +99,12 @@ class CsvRows:
             head: bytes = self._stream.read(_HEADER_BYTES)
         except OSError as error:
             raise self._packed(error) from None
-        return head.removeprefix(_BYTE_ORDER_MARK)
+        return without_mark(head, self._name)
 
     def _packed(self, error: OSError) -> DataError:
         return DataError(f"'{self._name}' cannot be unpacked: {error!s:.200}")
 
-    def _header(self, head: bytes) -> tuple[list[str], int]:
+    def _header(self, head: bytes, columns: Collection[str]) -> tuple[list[str], int]:
         """The names in the first line that is not blank, and the bytes up to its end."""
         used = 0
 
@@ -120,13 +120,36 @@ class CsvRows:
             )
             names = next((cells for cells in reader if cells), None)
         except (UnicodeDecodeError, csv.Error) as error:
-            raise DataError(f"the header of '{self._name}' cannot be read: {error}") from None
+            raise DataError(
+                f"the header of '{self._name}' cannot be read: {error}",
+                hint=NOT_UTF_8 if isinstance(error, UnicodeDecodeError) else None,
+            ) from None
         if names is None:
             raise DataError(
                 f"'{self._name}' is empty, and its first line is to name the columns",
                 hint="say (HEADER false) for files without such a line",
             )
-        return names, used
+        return header_names(names, columns), used
+
+    def _positions_of(
+        self,
+        names: Sequence[str],
+        table: TableInfo,
+        requested_columns: Sequence[ColumnSchema] | None,
+    ) -> list[tuple[int, ColumnSchema]]:
+        """`positions_of`, whose error says so if the cells seem to have another delimiter."""
+        try:
+            return positions_of(names, table, requested_columns, self._name)
+        except UndefinedColumnError as error:
+            expected, quote = self._kind.delimiter, self._kind.options.quote
+            delimiter = likely_delimiter(names[0], expected, quote)
+            if len(names) > 1 or delimiter == expected:
+                raise
+            text = delimiter.replace("\t", "\\t")
+            raise UndefinedColumnError(
+                error.message,
+                hint=f"its cells seem to be separated by '{text}': COPY .. (DELIMITER '{text}')",
+            ) from None
 
     def batches(self) -> Iterator[FileBatch]:
         while not self._is_complete:

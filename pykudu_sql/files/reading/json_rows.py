@@ -32,6 +32,7 @@ from pykudu_sql.files.reading.source_lines import record_lines
 from pykudu_sql.files.reading.source_stream import LineSpan, SourceStream
 from pykudu_sql.files.reading.text_values import read_texts
 from pykudu_sql.files.reading.typed_values import read_values
+from pykudu_sql.files.text_head import without_mark
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.row_allowance import text_bytes
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -42,7 +43,6 @@ LONGEST_LINE: Final = 64 << 20
 _BATCH_OBJECTS: Final = 20_000
 _LONGEST_TEXT: Final = 1 << 16
 _ABSENT: Final = object()
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _TYPES: Mapping[Kind, pa.DataType] = MappingProxyType(
     {
         Kind.BOOL: pa.bool_(), Kind.INT8: pa.int64(), Kind.INT16: pa.int64(),
@@ -90,11 +90,11 @@ class JsonRows:
 
     def batches(self) -> Iterator[FileBatch]:
         try:
-            head = self._stream.read(BLOCK_BYTES)
+            head = without_mark(self._stream.read(BLOCK_BYTES), self._name)
             if self._is_array(head):
                 yield from self._of_array(head)
             else:
-                for block in self._blocks(head.removeprefix(_BYTE_ORDER_MARK)):
+                for block in self._blocks(head):
                     yield self._by_arrow(block) or self._by_line(block)
         except (pa.ArrowException, OSError) as error:
             raise self._packed(error) from None
@@ -106,13 +106,13 @@ class JsonRows:
         """
         keys: set[str] = set()
         try:
-            head = self._stream.read(BLOCK_BYTES)
+            head = without_mark(self._stream.read(BLOCK_BYTES), self._name)
             if self._is_array(head):
                 for element in ArrayElements(_Behind(head, self._stream)).elements():
                     if isinstance(element, dict):
                         keys.update(element)
                 return frozenset(keys)
-            for block in self._blocks(head.removeprefix(_BYTE_ORDER_MARK)):
+            for block in self._blocks(head):
                 keys |= _keys(block)
         except (pa.ArrowException, OSError) as error:
             raise self._packed(error) from None

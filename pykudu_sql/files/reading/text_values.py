@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,8 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 from pykudu_sql.storage.errors import DataError, InvalidValueError
 
+NOT_UTF_8: Final = "iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW_FILE converts a file of Windows"
+_NULL_WORDS: Final = frozenset({"null", "na", "n/a", "#n/a", "none", "nil", "\\n", "-", "?"})
 _WHOLE = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?[A-Za-z]+", re.ASCII)
 _MORE_THAN_MICROS = r"\.[0-9]{6}[0-9]*[1-9]"
@@ -63,7 +66,7 @@ def _decoded(texts: pa.Array, column: ColumnSchema) -> pa.Array:
         return texts.cast(pa.string())
     except pa.ArrowInvalid:
         raise InvalidValueError(
-            f"column '{column.name}': a text is not UTF-8", sqlstate="22021"
+            f"column '{column.name}': a text is not UTF-8", hint=NOT_UTF_8, sqlstate="22021"
         ) from None
 
 
@@ -146,7 +149,12 @@ _CHECKS: Mapping[Kind, Callable[[str, DataType], bool]] = MappingProxyType(
 
 
 def _refusal(text: str, column: ColumnSchema) -> InvalidValueError:
-    return InvalidValueError(f"column '{column.name}': {quote_value(text)} is no {column.type}")
+    hint = None
+    if text.lower() in _NULL_WORDS:
+        hint = f"if it means NULL: COPY .. (NULL '{text}'), in the shell .import .. --null {text}"
+    return InvalidValueError(
+        f"column '{column.name}': {quote_value(text)} is no {column.type}", hint=hint
+    )
 
 
 def _bytes(texts: pa.Array) -> pa.Array:

@@ -92,7 +92,6 @@ def test_a_key_of_two_columns_is_found(database: Path, tmp_path: Path) -> None:
         ("a,b\n1,1\n", "--key a", "--key belongs to --create"),
         ("a,b\n1,1\n", "--create --key", "usage: .import"),
         ("a,b\n1,1\n", "--creat", "usage: .import"),
-        ("a,a\n1,1\n", "--create", "twice"),
         ("", "--create", "cannot be read"),
         ("a,b\n1,2,3\n4,5\n", "--create", "line 2"),
     ],
@@ -129,3 +128,51 @@ def test_a_table_that_is_not_there_is_made_on_request(database: Path, tmp_path: 
     assert "there is no table 'fresh'; --create makes it" in answer
     assert "Copied 1 row(s)" in output_of(database, f".import {tmp_path}/new.csv T")
     assert "Copied 1 row(s)" in output_of(database, f".import {tmp_path}/new.csv fresh --create")
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_the_first_line_says_what_stands_between_cells(
+    database: Path, tmp_path: Path, delimiter: str
+) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text("k,word\n1,a b\n2,\n".replace(",", delimiter))
+    assert "Copied 2 row(s)" in output_of(database, f".import {file} x --create\n.import {file} t")
+    with pykudu_sql.connect(database) as connection:
+        rows = connection.execute("SELECT * FROM x ORDER BY k").fetchall()
+        assert rows == connection.execute("SELECT * FROM t ORDER BY k").fetchall()
+    assert rows == [(1, "a b"), (2, None)]
+    assert "(DELIMITER '" in output_of(database, f"COPY t FROM '{file}';")
+
+
+def test_names_of_a_header_are_made_different(database: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("id, Total ,Total,\n1,2,3,4\n")
+    assert "Copied 1 row(s)" in output_of(database, f".import {tmp_path}/x.csv x --create")
+    with pykudu_sql.connect(database) as connection:
+        row = connection.execute("SELECT id, total, total_1, column4 FROM x").fetchone()
+    assert row == (1, 2, 3, 4)
+
+
+def test_a_table_whose_name_has_blanks_comes_back(database: Path, tmp_path: Path) -> None:
+    output_of(database, 'CREATE TABLE b (" k" INT PRIMARY KEY); INSERT INTO b VALUES (1);')
+    printed = output_of(
+        database, f".export b {tmp_path}/b.csv\nTRUNCATE b;\n.import {tmp_path}/b.csv b"
+    )
+    assert printed.count("Copied 1 row(s)") == 2
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("k,n\n1,2\n".encode("utf-16"), "iconv -f UTF-16"),
+        ("k,word\n1,Käse\n".encode("latin-1"), "iconv -f WINDOWS-1252"),
+        (b"k,n\n1,NULL\n2,3\n", "--null NULL"),
+        (b"k,n\n1,N/A\n2,3\n", "--null N/A"),
+    ],
+)
+def test_an_error_says_how_the_file_can_be_read(
+    database: Path, tmp_path: Path, data: bytes, message: str
+) -> None:
+    (tmp_path / "x.csv").write_bytes(data)
+    assert message in output_of(database, f".import {tmp_path}/x.csv x --create")
+    with pykudu_sql.connect(database) as connection:
+        assert connection.list_tables() == ["t"]

@@ -266,7 +266,7 @@ def test_an_empty_file_has_no_rows_alone_and_among_others(
     [
         ("x.csv", "\n\n", "is empty"),
         ("x.csv", "k,zz\n1,2\n", "a column 'zz'"),
-        ("x.csv", "k,K\n1,2\n", "twice"),
+        ("x.csv", "k,K\n1,2\n", "a column 'k_1'"),
         ("x.csv", "word\na\n", "'k'"),
         ("x.parquet", "k\n1\n", "cannot be read as Parquet"),
         ("x.orc", "k\n1\n", "cannot be read as ORC"),
