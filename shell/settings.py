@@ -100,6 +100,13 @@ _TYPES: Mapping[str, type] = {
 }
 
 
+# Names of other shells for what a format is like.
+_OTHER_FORMATS: Mapping[str, str] = {
+    "column": "table", "columns": "table", "duckbox": "table", "aligned": "psql",
+    "unaligned": "tsv", "list": "tsv", "tabs": "tsv", "ascii": "tsv", "lines": "line",
+    "expanded": "line", "vertical": "line", "jsonl": "jsonlines", "ndjson": "jsonlines",
+    "md": "markdown", "tex": "latex",
+}  # fmt: skip
 _TYPE_NAMES: Mapping[type, str] = {
     bool: "true or false",
     int: "a whole number",
@@ -120,7 +127,9 @@ def replace_setting(settings: Settings, name: str, value: object) -> Settings:
     if type(value) is not expected:
         raise UsageError(f"setting {name!r} needs {_TYPE_NAMES[expected]}, not {value!r}")
     if name == "format" and value not in FORMATS:
-        raise UsageError(f"unknown format {value!r}: choose one of {', '.join(FORMATS)}")
+        own = _OTHER_FORMATS.get(str(value).lower())
+        hint = f"; here it is '{own}'" if own else suggest_name(str(value).lower(), FORMATS)
+        raise UsageError(f"unknown format {value!r}{hint} (there are {', '.join(FORMATS)})")
     if name == "pager" and value not in PAGERS:
         raise UsageError(f"setting 'pager' is one of {', '.join(PAGERS)}, not {value!r}")
     if isinstance(value, int) and value < 0:

@@ -54,9 +54,8 @@ def find_relations(session: "ShellSession", arguments: Sequence[str]) -> list[Re
     all_relations = list_relations(session)
     if not arguments:
         return all_relations
-    matched = [
-        r for r in all_relations if fnmatch.fnmatchcase(r.catalog_name, arguments[0].lower())
-    ]
+    pattern = arguments[0].lower().replace("%", "*")
+    matched = [r for r in all_relations if fnmatch.fnmatchcase(r.catalog_name, pattern)]
     if not matched:
         names = [relation.catalog_name for relation in all_relations]
         raise UsageError(f"no table matches {arguments[0]!r}{suggest_name(arguments[0], names)}")

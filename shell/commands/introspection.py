@@ -144,7 +144,12 @@ def columns(session: "ShellSession", arguments: Sequence[str]) -> None:
         session.run_statement(_STORED_COLUMNS, [matched.catalog_name, matched.catalog_name])
 
 
-@command(".databases", "\\l", summary="list the databases, that is, schemas, of this database")
+@command(
+    ".databases",
+    "\\l",
+    "\\dn",
+    summary="list the databases, that is, schemas, of this database",
+)
 def databases(session: "ShellSession", arguments: Sequence[str]) -> None:
     session.run_statement("SHOW DATABASES")
 

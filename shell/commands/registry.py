@@ -15,6 +15,7 @@ from pykudu_sql.shell.commands import (
     time_travel,
 )
 from pykudu_sql.shell.commands.command import Command, ExternalAccess, command, split_words
+from pykudu_sql.shell.commands.other_shells import OTHER_SHELLS
 from pykudu_sql.shell.manual import find_section, paragraphs
 from pykudu_sql.shell.output.spans import Line, Role, Span
 from pykudu_sql.shell.output.wrapping import wrap_entry, wrap_line
@@ -39,9 +40,9 @@ def run(session: "ShellSession", text: str) -> None:
     if command is None:
         name = name.rstrip(";")
         names = [name for c in COMMANDS for name in c.names]
-        raise UnknownCommandError(
-            f"unknown command '{name}'{suggest_name(name, names)} (.help lists all)"
-        )
+        other = OTHER_SHELLS.get(name)
+        hint = f"; here it is {other}" if other else suggest_name(name, names)
+        raise UnknownCommandError(f"unknown command '{name}'{hint} (.help lists all)")
     if command.access is not ExternalAccess.NOTHING and session.safe:
         raise UsageError(
             f"{name.rstrip(';')} is not available in safe mode: it {command.access} (--safe)"

@@ -274,7 +274,10 @@ def test_results_may_go_to_a_file(shell: Shell) -> None:
     ("text", "message"),
     [
         (".tabels", "unknown command '.tabels'; did you mean '.tables'?"),
-        ("\\dn", r"unknown command '\dn'; did you mean '\d'?"),
+        ("\\dw", r"unknown command '\dw'; did you mean '\d'?"),
+        ("\\c other", r"unknown command '\c'; here it is .open"),
+        (".nullvalue X", "unknown command '.nullvalue'; here it is .null"),
+        (".mode column", "unknown format 'column'; here it is 'table'"),
         (".mode", None),
         (".timer maybe", "usage: .timer [on|off]"),
         (".null", "usage: .null TEXT"),

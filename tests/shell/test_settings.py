@@ -28,7 +28,7 @@ def test_a_file_that_is_not_there_changes_nothing(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("formt = 'csv'", "unknown setting 'formt'; did you mean 'format'?"),
-        ("format = 'cvs'", "unknown format 'cvs': choose one of table, csv"),
+        ("format = 'cvs'", "unknown format 'cvs'; did you mean 'csv'? (there are table, csv"),
         ("timer = 1", "setting 'timer' needs true or false, not 1"),
         ("max_rows = true", "setting 'max_rows' needs a whole number, not True"),
         ("max_rows = -1", "needs a number of 0 or more"),

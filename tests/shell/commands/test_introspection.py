@@ -50,6 +50,13 @@ def test_a_schema_makes_every_object_again_in_another_database(
     )
 
 
+@pytest.mark.parametrize("pattern", ["t*", "t%", "T%"])
+def test_a_pattern_of_a_list_is_that_of_a_file_or_of_like(
+    database: str, capsys: pytest.CaptureFixture[str], pattern: str
+) -> None:
+    assert shown(capsys, database, "-c", f".tables {pattern}") == "t\n"
+
+
 def test_columns_are_described_in_a_few_words(
     database: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
