@@ -39,18 +39,18 @@ def header_names(cells: Sequence[str], columns: Collection[str] = ()) -> list[st
     number, as `total_1`. `columns`: names in lower case that have their blanks.
     """
     names: list[str] = []
-    wanted = [
+    proposals = [
         cell if cell.lower() in columns else cell.strip() or f"column{place}"
         for place, cell in enumerate(cells, 1)
     ]
-    used = {name.lower() for name in wanted}
-    seen: set[str] = set()
-    for name in wanted:
+    proposed_names = {name.lower() for name in proposals}
+    taken_names: set[str] = set()
+    for name in proposals:
         unique, number = name, 0
-        while unique.lower() in seen or (number and unique.lower() in used):
+        while unique.lower() in taken_names or (number and unique.lower() in proposed_names):
             number += 1
             unique = f"{name}_{number}"
-        seen.add(unique.lower())
+        taken_names.add(unique.lower())
         names.append(unique)
     return names
 
