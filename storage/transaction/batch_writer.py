@@ -9,15 +9,18 @@ one key one counts; where rows stand for themselves (`COLLECT`) each step takes 
 refuses, and the others are done as if one after another (`row_collector`).
 
 A large INSERT leaves the road behind `validate`, or behind `decide` where rows are collected, and
-becomes rowsets (`bulk_insert`). Rows named by addresses need neither route nor locate: the scan
-that gave them has found them (`addressed_rows`).
+becomes rowsets (`bulk_insert`); so do all rows that come in several batches (`bulk_operations`).
+Rows named by addresses need neither route nor locate: the scan that gave them has found them
+(`addressed_rows`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.memory_budget import MOST_PIECE
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
 from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS
@@ -35,11 +38,38 @@ from pykudu_sql.storage.tablet.rowset.locator import Located
 from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.transaction.bulk_insert import write_bulk
-from pykudu_sql.storage.transaction.bulk_operations import inserts_of, write_operations
+from pykudu_sql.storage.transaction.bulk_operations import (
+    LocatedShare,
+    RoutedBatch,
+    inserts_of,
+    write_operations,
+    write_shares,
+)
+from pykudu_sql.storage.transaction.filed_changes import FiledChanges
 from pykudu_sql.storage.transaction.resulting_rows import violation_of
 from pykudu_sql.storage.transaction.row_collector import RowCollector
 from pykudu_sql.storage.transaction.transaction_services import TransactionServices
 from pykudu_sql.storage.transaction.write_set import WriteSet
+
+_UPDATES = (RowOpKind.UPDATE, RowOpKind.UPDATE_IGNORE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """A tablet's rows of a batch that stand for themselves.
+
+    Attributes:
+        pending: the transaction's writes to the tablet.
+        part: the rows that no rule refuses.
+        located: where their keys are.
+        rounds: those that have an effect, in batches of distinct keys to be written in this order;
+            `located` is true for the first.
+    """
+
+    pending: PendingWrites
+    part: TabletRows
+    located: Located
+    rounds: Sequence[Positions]
 
 
 class BatchWriter:
@@ -115,12 +145,46 @@ class BatchWriter:
             for pending, keyed, located in checked
         )
 
-    def _write_each(self, table: TableInfo, operations: RowOperations) -> RowResults:
-        """Write the rows that fit, and report the others."""
+    def collect_batches(
+        self, table: TableInfo, batches: Iterable[RowOperations]
+    ) -> Iterator[RowResults]:
+        """Do operations that come in batches, as far as they fit; see `Transaction`."""
+        changes = FiledChanges(self._services.pool, self._services.budget.piece(MOST_PIECE))
+        try:
+            yield from map(lambda batch: self._file_each(table, batch, changes), batches)
+            changes.stage(lambda pending: pending)
+        except BaseException:
+            changes.discard()
+            raise
+
+    def _file_each(
+        self, table: TableInfo, operations: RowOperations, changes: FiledChanges
+    ) -> RowResults:
+        """Write the rows that fit to files, DELETEs excepted, and report the others."""
         collector = RowCollector(table, operations.length)
+        batch, rows, shares = self._decided(table, operations, collector)
+        tablet_shares = [
+            _Share(self._writes.keep(table, each.pending), each.part, each.located, each.rounds)
+            for each in shares
+        ]
+        if not operations.kind.may_insert and operations.kind not in _UPDATES:
+            # The next batch has to see what was deleted, which takes little but the keys.
+            for each in tablet_shares:
+                self._write_rounds(table, each)
+            return collector.results()
+        routed = RoutedBatch(batch, rows)
+        for number in range(max((len(each.rounds) for each in tablet_shares), default=0)):
+            located = [share for each in tablet_shares for share in _round_of(table, each, number)]
+            write_shares(self._services, self._writes, routed, located, changes)
+        return collector.results()
+
+    def _decided(
+        self, table: TableInfo, operations: RowOperations, collector: RowCollector
+    ) -> tuple[RowBatch, RoutedRows, Sequence[_Share]]:
+        """The rows that fit, by tablet; the others are noted."""
         batch = self._validated(table, operations, collector.refuse)
         rows = self._routed(batch, collector.refuse)
-        shares: list[tuple[PendingWrites, TabletRows, Located, Sequence[Positions]]] = []
+        shares: list[_Share] = []
         for part in split(rows):
             pending = self._pending(table, part)
             located = pending.locate(part.batch.keys)
@@ -133,33 +197,41 @@ class BatchWriter:
                 )
                 located, positions = located.take(remaining), positions[remaining]
             rounds = collector.decide(pending, part.batch, located, positions)
-            shares.append((pending, part, located, rounds))
-        fit = [part.indices[indices] for _, part, _, rounds in shares for indices in rounds]
+            shares.append(_Share(pending, part, located, rounds))
+        return batch, rows, shares
+
+    def _write_each(self, table: TableInfo, operations: RowOperations) -> RowResults:
+        """Write the rows that fit, and report the others."""
+        collector = RowCollector(table, operations.length)
+        batch, rows, shares = self._decided(table, operations, collector)
+        fit = [each.part.indices[indices] for each in shares for indices in each.rounds]
         if operations.kind.numbers and sum(map(len, fit)) >= BULK_ROWS:
             inserts = inserts_of(batch, rows, np.sort(np.concatenate(fit)))
             write_bulk(self._services, self._writes, table, (inserts,))
             return collector.results()
-        for pending, part, located, rounds in shares:
-            self._write_rounds(table, pending, part.batch, located, rounds)
+        for each in shares:
+            self._write_rounds(table, each)
         return collector.results()
 
     def _pending(self, table: TableInfo, part: TabletRows) -> PendingWrites:
         return self._writes.on(table, self._services.tablets[table.tablets[part.tablet].id])
 
-    def _write_rounds(
-        self,
-        table: TableInfo,
-        pending: PendingWrites,
-        batch: KeyedOperations,
-        located: Located,
-        rounds: Sequence[Positions],
-    ) -> None:
-        """Write batches of distinct keys one after the other; `located` is true for the first."""
-        for number, indices in enumerate(rounds):
-            if len(indices):
-                round_batch = take_rows(batch, indices)
-                where = pending.locate(round_batch.keys) if number else located.take(indices)
-                violation = violation_of(table, pending, round_batch, where) if number else None
-                if violation is not None:
-                    raise violation.reason(int(np.argmax(violation.mask)))
-                self._writes.keep(table, pending).write(round_batch, where)
+    def _write_rounds(self, table: TableInfo, share: _Share) -> None:
+        """Write batches of distinct keys one after the other."""
+        for number in range(len(share.rounds)):
+            for pending, part, located in _round_of(table, share, number):
+                self._writes.keep(table, pending).write(part.batch, located)
+
+
+def _round_of(table: TableInfo, share: _Share, number: int) -> Iterator[LocatedShare]:
+    """The rows of one round, where there are any, once those before it are written."""
+    if number >= len(share.rounds) or not len(share.rounds[number]):
+        return
+    indices = share.rounds[number]
+    batch = take_rows(share.part.batch, indices)
+    located = share.pending.locate(batch.keys) if number else share.located.take(indices)
+    violation = violation_of(table, share.pending, batch, located) if number else None
+    if violation is not None:
+        raise violation.reason(int(np.argmax(violation.mask)))
+    part = TabletRows(share.part.tablet, batch, share.part.indices[indices])
+    yield share.pending, part, located

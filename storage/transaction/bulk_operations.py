@@ -4,10 +4,11 @@ The rows come in batches that are not in memory together. Of each batch the rows
 become rowsets, as those of a large INSERT, and what is changed of rows that are there goes to delta
 files. A key that an earlier batch brought is found in that batch's rowsets; so of rows with one key
 the same one counts as if all were one batch, and is counted once for each batch that has it.
+Batches of which the rows that fit are written end here too (`write_shares`), INSERTs among them.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,7 +37,16 @@ from pykudu_sql.storage.transaction.write_set import WriteSet
 
 LEAST_ROWS, LEAST_BYTES = 4096, 512 << 10  # that are worth rowsets of their own
 _DELETES = (RowOpKind.DELETE, RowOpKind.DELETE_IGNORE)
-_Share = tuple[PendingWrites, TabletRows, Located]
+_ONLY_INSERT = (RowOpKind.INSERT, RowOpKind.INSERT_IGNORE)
+LocatedShare = tuple[PendingWrites, TabletRows, Located]
+
+
+@dataclass(frozen=True, slots=True)
+class RoutedBatch:
+    """A batch, and those of its rows that a tablet takes."""
+
+    batch: RowBatch
+    rows: RoutedRows
 
 
 def write_operations(
@@ -67,11 +77,11 @@ def _write(
     services: TransactionServices, writes: WriteSet, batch: RowBatch, changes: FiledChanges
 ) -> int:
     """Write a batch to files; the number of rows changed."""
-    table, kind = batch.table, batch.operations.kind
+    table = batch.table
     if not batch.operations.length:
         return 0
     rows = deduplicate(table, route(batch, raise_first))
-    shares: list[_Share] = []
+    shares: list[LocatedShare] = []
     for part in split(rows):
         tablet = services.tablets[table.tablets[part.tablet].id]
         pending = writes.keep(table, writes.on(table, tablet))
@@ -80,12 +90,28 @@ def _write(
         if violation is not None:
             raise_first(batch, violation)
         shares.append((pending, part, located))
-    changed = 0
-    if kind is not RowOpKind.INSERT_IGNORE:
+    return write_shares(services, writes, RoutedBatch(batch, rows), shares, changes)
+
+
+def write_shares(
+    services: TransactionServices,
+    writes: WriteSet,
+    routed: RoutedBatch,
+    shares: Sequence[LocatedShare],
+    changes: FiledChanges,
+) -> int:
+    """Write rows of a batch that all fit, of distinct keys, to files.
+
+    `shares`: of the tablets, with writes that the transaction counts; `changes`: takes what is
+    changed of rows that are there. Returns the number of rows changed. Raises DiskError: the disk
+    refused.
+    """
+    kind, changed = routed.batch.operations.kind, 0
+    if kind not in _ONLY_INSERT:
         changes.add(each for share in shares for each in _changes(*share))
         changed += sum(int(np.count_nonzero(located.alive)) for _, _, located in shares)
     if kind.may_insert:
-        changed += _insert(services, writes, batch, rows, shares)
+        changed += _insert(services, writes, routed, shares)
     return changed
 
 
@@ -104,11 +130,11 @@ def _changes(
 def _insert(
     services: TransactionServices,
     writes: WriteSet,
-    batch: RowBatch,
-    rows: RoutedRows,
-    shares: list[_Share],
+    routed: RoutedBatch,
+    shares: Sequence[LocatedShare],
 ) -> int:
     """Insert the rows whose keys are new; how many these are."""
+    batch, rows = routed.batch, routed.rows
     fresh = [part.indices[~located.alive & (located.where < 0)] for _, part, located in shares]
     inserted = sum(map(len, fresh))
     width = sum(column.nbytes for column in batch.operations.columns.values())

@@ -158,6 +158,26 @@ class Transaction(TransactionReads):
         self._open()
         return BatchWriter(self._services, self._writes).write_batches(table, batches)
 
+    def collect_batches(
+        self, table: TableInfo, batches: Iterable[RowOperations]
+    ) -> Iterator[RowResults]:
+        """Do those operations that fit, which come in batches, in memory for one at a time.
+
+        `batches`: of one kind, each taken when the one before is written. Yields what became of the
+        rows of each; they are part of the transaction once all were taken. Raises
+        ProgrammingError: the set of columns does not fit; DiskError: the disk refused;
+        OperationalError: what was written takes more memory than statements may have (53200); or
+        what taking a batch raises; the transaction must go back to a savepoint before it.
+        """
+        self._open()
+
+        def checked(batch: RowOperations) -> RowOperations:
+            self._check_room()
+            return batch
+
+        writer = BatchWriter(self._services, self._writes)
+        return writer.collect_batches(table, map(checked, batches))
+
     def number(self, table: TableInfo, operations: RowOperations) -> RowOperations:
         """An INSERT of a table that counts its rows, as the UPSERT of the numbers it is given.
 

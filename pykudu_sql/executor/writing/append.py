@@ -7,7 +7,8 @@ out takes its default. In a pandas frame, NaN and NaT are missing values and bec
 
 import difflib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
 from typing import Any, TypeAlias
@@ -23,13 +24,19 @@ from pykudu_sql.executor.writing.chunked_rows import (
     chunk_bytes,
     operations_of,
     reader_rows,
-    write_columns,
     write_rows,
 )
-from pykudu_sql.executor.writing.collecting import faults, reported, row_error
+from pykudu_sql.executor.writing.collecting import (
+    FittingRows,
+    faults,
+    fitting_columns,
+    row_error,
+    write_fitting,
+)
 from pykudu_sql.executor.writing.column_values import array_of
 from pykudu_sql.executor.writing.copy_from import copy_files
 from pykudu_sql.executor.writing.parameter_batches import (
+    collect_pieces,
     cut,
     have_few_bytes,
     text_bytes,
@@ -91,24 +98,24 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
         names = [column.name for column in table.schema.visible_columns]
         source_columns = columns_of_rows(data, names) or _columns(data)
     matched = _matched(table, kind, source_columns)
-    mode = mode_of(state)
-    if mode is RowErrorMode.FAIL:
-        parts = _pieces(matched, chunk_bytes(state.store.budget))
-        if len(parts) > 1:
-            write = partial(_write_pieces, state, table, kind, matched, parts)
-            return written(state, kind, state.transactions.write(write))
-    try:
+    action = _action(state, table, kind, matched)
+    return written(state, kind, state.transactions.write(action))
+
+
+def _action(
+    state: SessionState, table: TableInfo, kind: RowOpKind, matched: SchemaColumns
+) -> Callable[[Transaction], RowResults]:
+    """What does an operation on rows, in pieces where they are large."""
+    parts = _pieces(matched, chunk_bytes(state.store.budget))
+    is_strict = mode_of(state) is RowErrorMode.FAIL
+    if len(parts) > 1:
+        write = _write_pieces if is_strict else _collect_pieces
+        return partial(write, state, table, kind, matched, parts)
+    if is_strict:
         columns = _arrays(matched)
-    except DataError:
-        if mode is RowErrorMode.FAIL:
-            raise
-        columns, accepted, errors = _without_faults(table, matched)
-        results = state.transactions.write(
-            lambda t: reported(write_columns(mode, t, table, kind, columns), accepted, errors)
-        )
-    else:
-        results = state.transactions.write(lambda t: write_columns(mode, t, table, kind, columns))
-    return written(state, kind, results)
+        return lambda t: t.write(table, operations_of(t, table, kind, columns))
+    fitting = _fitting(table, matched)
+    return lambda t: write_fitting(t, table, fitting.rows(t, kind))
 
 
 def _append_files(state: SessionState, table: TableInfo, kind: RowOpKind, path: str) -> Outcome:
@@ -205,9 +212,10 @@ def _matched(table: TableInfo, kind: RowOpKind, data: Columns) -> SchemaColumns:
     return columns
 
 
-def _arrays(matched: SchemaColumns) -> ArrowColumns:
+def _arrays(matched: SchemaColumns, first: int = 0) -> ArrowColumns:
+    """The columns as Arrow's; `first`: how many rows are before these."""
     return {
-        column_id: array_of(values, column) if isinstance(values, list) else values
+        column_id: array_of(values, column, first) if isinstance(values, list) else values
         for column_id, (column, values) in matched.items()
     }
 
@@ -245,30 +253,76 @@ def _write_pieces(
     parts: Sequence[range],
     transaction: Transaction,
 ) -> RowResults:
-    """Do an operation on some rows after others."""
+    """Do an operation on some rows after others, on all or none."""
 
     def operations_in(part: range) -> RowOperations:
-        columns = {
-            column_id: array_of(values[part.start : part.stop], column, part.start)
-            if isinstance(values, list)
-            else values.slice(part.start, len(part))
-            for column_id, (column, values) in matched.items()
-        }
+        columns = _arrays(_slice(matched, part), part.start)
         return operations_of(transaction, table, kind, columns)
 
     return write_pieces(state, table, kind, parts, operations_in, transaction)
 
 
-def _without_faults(
-    table: TableInfo, matched: SchemaColumns
-) -> tuple[ArrowColumns, Sequence[int], Sequence[RowError]]:
-    """The rows whose Python values fit, their positions, and the errors of the others."""
+def _collect_pieces(
+    state: SessionState,
+    table: TableInfo,
+    kind: RowOpKind,
+    matched: SchemaColumns,
+    parts: Sequence[range],
+    transaction: Transaction,
+) -> RowResults:
+    """Do an operation on some rows after others, as far as they fit."""
+
+    def fitting_in(part: range) -> FittingRows:
+        return _fitting(table, _slice(matched, part)).rows(transaction, kind)
+
+    return collect_pieces(state, table, parts, fitting_in, transaction)
+
+
+def _slice(matched: SchemaColumns, part: range) -> SchemaColumns:
+    return {
+        column_id: (
+            column,
+            values[part.start : part.stop]
+            if isinstance(values, list)
+            else values.slice(part.start, len(part)),
+        )
+        for column_id, (column, values) in matched.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _FittingColumns:
+    """Rows whose Python values fit, as columns.
+
+    `positions`: of each among the rows; `errors`: of the others; `length`: of all.
+    """
+
+    table: TableInfo
+    columns: ArrowColumns
+    positions: Sequence[int]
+    errors: Sequence[RowError]
+    length: int
+
+    def rows(self, transaction: Transaction, kind: RowOpKind) -> FittingRows:
+        """Operations on those whose Arrow values fit too."""
+        fitting = fitting_columns(transaction, self.table, kind, self.columns)
+        if not self.errors:
+            return fitting
+        return fitting.within(self.positions, self.errors, self.length)
+
+
+def _fitting(table: TableInfo, matched: SchemaColumns) -> _FittingColumns:
+    """The rows whose Python values fit."""
+    length = max((len(values) for _, values in matched.values()), default=0)
+    try:
+        return _FittingColumns(table, _arrays(matched), range(length), (), length)
+    except DataError:
+        pass  # which rows are at fault is looked for
     bad: dict[int, DataError] = {}
     for column, values in matched.values():
         if isinstance(values, list):
             for row in faults(len(values), partial(_attempt, values, column)):
                 bad.setdefault(row, _fault(values[row], column))
-    length = max((len(values) for _, values in matched.values()), default=0)
     accepted = [row for row in range(length) if row not in bad]
     rest: dict[int, tuple[ColumnSchema, Values]] = {
         column_id: (column, _take(values, accepted))
@@ -276,7 +330,7 @@ def _without_faults(
     }
     keys = [matched[column.id] for column in table.schema.key_columns if column.id in matched]
     errors = [row_error(row, _key(keys, row), error) for row, error in bad.items()]
-    return _arrays(rest), accepted, errors
+    return _FittingColumns(table, _arrays(rest), accepted, errors, length)
 
 
 def _attempt(values: list[Any], column: ColumnSchema, start: int, stop: int) -> pa.Array:

@@ -16,7 +16,11 @@ from pykudu_sql.error_boundary import ErrorBoundary
 from pykudu_sql.executor.reading.queries import answer, query_stream
 from pykudu_sql.executor.reading.scanned_rows import scanned_batches
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writing.collecting import collect_columns
+from pykudu_sql.executor.writing.collecting import (
+    collect_columns,
+    fitting_columns,
+    write_fitting_batches,
+)
 from pykudu_sql.executor.writing.engine_values import storable
 from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.plan import Query
@@ -24,7 +28,7 @@ from pykudu_sql.settings import EMBEDDED
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.memory_budget import MemoryBudget
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined
+from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
 from pykudu_sql.storage.errors import SerializationError
 from pykudu_sql.storage.transaction.transaction import Transaction
 
@@ -214,8 +218,8 @@ def write_rows(
     if rows.is_all:
         return write_columns(mode, transaction, table, kind, next(chunks))
     if mode is RowErrorMode.COLLECT:
-        collected = map(lambda chunk: collect_columns(transaction, table, kind, chunk), chunks)
-        return joined(list(collected))
+        fitting_rows = map(lambda chunk: fitting_columns(transaction, table, kind, chunk), chunks)
+        return write_fitting_batches(transaction, table, fitting_rows)
 
     def fitting(columns: ArrowColumns) -> RowOperations:
         return operations_of(transaction, table, kind, columns)

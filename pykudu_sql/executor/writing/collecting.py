@@ -5,8 +5,9 @@ halving. They are reported like rows that the table refuses (`storage.common.row
 others are written.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +19,7 @@ from pykudu_sql.storage.common.rows.row_result import (
     RowError,
     RowErrorMode,
     RowResults,
+    joined,
     status_of,
 )
 from pykudu_sql.storage.errors import DataError, InterfaceError, UndefinedColumnError
@@ -81,6 +83,73 @@ def first_fault(
     return {} if first_error is None else {start: first_error}
 
 
+@dataclass(frozen=True, slots=True)
+class FittingRows:
+    """Those of some rows whose values fit.
+
+    Attributes:
+        operations: on them.
+        positions: of each among the rows.
+        errors: of the others, by position; not of those that nobody is to hear of.
+        length: of all rows.
+    """
+
+    operations: RowOperations
+    positions: Sequence[int]
+    errors: Sequence[RowError]
+    length: int
+
+    def within(self, positions: Sequence[int], errors: Sequence[RowError], length: int) -> Self:
+        """The same among more rows, of which others do not fit either.
+
+        `positions`: of these rows there; `errors`: of the others; `length`: of all.
+        """
+        inner = [replace(error, position=positions[error.position]) for error in self.errors]
+        own = [positions[position] for position in self.positions]
+        return replace(self, positions=own, errors=[*inner, *errors], length=length)
+
+    def reported(self, results: RowResults) -> RowResults:
+        """What became of all rows; `results`: of the operations."""
+        positions, errors = self.positions, self.errors
+        moved = [replace(error, position=positions[error.position]) for error in results.errors]
+        together = sorted([*moved, *errors], key=lambda error: error.position)
+        return RowResults(
+            results.applied,
+            results.ignored + self.length - len(positions) - len(errors),
+            results.failed + len(errors),
+            tuple(together[:MAX_ROW_ERRORS]),
+        )
+
+
+def write_fitting(transaction: Transaction, table: TableInfo, rows: FittingRows) -> RowResults:
+    """Do the operations on those rows that the table does not refuse; report the others."""
+    return rows.reported(transaction.write(table, rows.operations, RowErrorMode.COLLECT))
+
+
+def write_fitting_batches(
+    transaction: Transaction, table: TableInfo, batches: Iterable[FittingRows]
+) -> RowResults:
+    """The same with rows that come in batches, in memory for one of them.
+
+    `batches`: each taken when the one before is written. Raises what taking one raises; the
+    transaction must go back to where it was.
+    """
+    waiting: list[FittingRows] = []
+
+    def operations_of(rows: FittingRows) -> RowOperations:
+        waiting.append(replace(rows, operations=_nothing(rows.operations)))
+        return rows.operations
+
+    total = RowResults(0, 0, 0, ())
+    for results in transaction.collect_batches(table, map(operations_of, batches)):
+        total = joined([total, waiting.pop().reported(results)])
+    return total
+
+
+def _nothing(operations: RowOperations) -> RowOperations:
+    return RowOperations(operations.kind, {}, 0)
+
+
 def collect_columns(
     transaction: Transaction, table: TableInfo, kind: RowOpKind, columns: Columns
 ) -> RowResults:
@@ -88,10 +157,17 @@ def collect_columns(
 
     `columns`: of any Arrow type, by column id.
     """
+    return write_fitting(transaction, table, fitting_columns(transaction, table, kind, columns))
+
+
+def fitting_columns(
+    transaction: Transaction, table: TableInfo, kind: RowOpKind, columns: Columns
+) -> FittingRows:
+    """Those rows that fit, of columns of any Arrow type, by column id."""
     length = max(map(len, columns.values()), default=0)
     try:
         fitting = transaction.coerce(table, columns)
-        return transaction.write(table, RowOperations(kind, fitting, length), RowErrorMode.COLLECT)
+        return FittingRows(RowOperations(kind, fitting, length), range(length), (), length)
     except DataError:
         bad = _bad_rows(transaction, table, columns)
         if not bad:
@@ -100,8 +176,7 @@ def collect_columns(
     rest = {i: values.take(pa.array(accepted)) for i, values in columns.items()}
     operations = RowOperations(kind, transaction.coerce(table, rest), len(accepted))
     errors = [row_error(row, key_of(table, columns, row), error) for row, error in bad.items()]
-    results = transaction.write(table, operations, RowErrorMode.COLLECT)
-    return reported(results, accepted.tolist(), errors)
+    return FittingRows(operations, accepted.tolist(), errors, length)
 
 
 def _bad_rows(
@@ -135,23 +210,3 @@ def row_error(
 ) -> RowError:
     """The row error of a row that cannot be converted."""
     return RowError(position, key, status_of(error), error.sqlstate, error.message)
-
-
-def reported(
-    results: RowResults, positions: Sequence[int], errors: Sequence[RowError]
-) -> RowResults:
-    """The results of a statement whose batch leaves some rows out.
-
-    Args:
-        results: of the batch.
-        positions: in the statement, of the batch's rows.
-        errors: of the other rows.
-    """
-    moved = [replace(error, position=positions[error.position]) for error in results.errors]
-    together = sorted([*moved, *errors], key=lambda error: error.position)
-    return RowResults(
-        results.applied,
-        results.ignored,
-        results.failed + len(errors),
-        tuple(together[:MAX_ROW_ERRORS]),
-    )

@@ -3,7 +3,7 @@
 A batch whose texts take more than a chunk is converted and written a piece at a time.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
@@ -12,7 +12,14 @@ from typing import Any, Protocol
 
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.chunked_rows import chunk_bytes, write_batches
-from pykudu_sql.executor.writing.collecting import faults, is_row_error, reported, row_error
+from pykudu_sql.executor.writing.collecting import (
+    FittingRows,
+    faults,
+    is_row_error,
+    row_error,
+    write_fitting,
+    write_fitting_batches,
+)
 from pykudu_sql.planner.operands.value import Parameter, ParameterKey, ParameterValues, Value
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
@@ -25,12 +32,23 @@ _EMPTY = getsizeof("")
 _CHARACTER_BYTES = 4
 
 
+@dataclass(frozen=True, slots=True)
+class ConvertedRows:
+    """Sets of parameters as operations.
+
+    `sets`: the places of those whose rows these are, the others having no row in the table.
+    """
+
+    operations: RowOperations
+    sets: Sequence[int]
+
+
 class _Convert(Protocol):
     """The operations of some sets of parameters; `first`: how many sets are before these."""
 
     def __call__(
         self, parameter_rows: Sequence[ParameterValues], first: int = 0
-    ) -> RowOperations: ...
+    ) -> ConvertedRows: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +77,16 @@ def batch_action(
 
     `mode`: what to do about bad rows. Raises DataError, InterfaceError: a value does not fit.
     """
-    table = batch.table
-    if mode is RowErrorMode.FAIL:
-        parts = pieces(batch.values, parameter_rows, chunk_bytes(state.store.budget))
-        if len(parts) > 1:
-            return partial(_write_pieces, state, batch, parameter_rows, parts)
-    try:
-        operations = batch.convert(parameter_rows)
-    except (DataError, InterfaceError) as error:
-        if mode is RowErrorMode.FAIL or not is_row_error(error):
-            raise
-        return _batch_of_fitting(batch, parameter_rows)
-    return lambda transaction: transaction.write(table, operations, mode)
+    table, is_strict = batch.table, mode is RowErrorMode.FAIL
+    parts = pieces(batch.values, parameter_rows, chunk_bytes(state.store.budget))
+    if len(parts) > 1:
+        write = _write_pieces if is_strict else _collect_pieces
+        return partial(write, state, batch, parameter_rows, parts)
+    if is_strict:
+        operations = batch.convert(parameter_rows).operations
+        return lambda transaction: transaction.write(table, operations)
+    fitting = _fitting(batch, parameter_rows, range(len(parameter_rows)))
+    return lambda transaction: write_fitting(transaction, table, fitting)
 
 
 def _write_pieces(
@@ -80,12 +96,25 @@ def _write_pieces(
     parts: Sequence[range],
     transaction: Transaction,
 ) -> RowResults:
-    """Write the operations of some sets of parameters after those of others."""
+    """Write the operations of some sets of parameters after those of others, all or none."""
 
     def operations_of(part: range) -> RowOperations:
-        return batch.convert(parameter_rows[part.start : part.stop], part.start)
+        rows = parameter_rows[part.start : part.stop]
+        return batch.convert(rows, part.start).operations
 
     return write_pieces(state, batch.table, batch.kind, parts, operations_of, transaction)
+
+
+def _collect_pieces(
+    state: SessionState,
+    batch: Batch,
+    parameter_rows: Sequence[ParameterValues],
+    parts: Sequence[range],
+    transaction: Transaction,
+) -> RowResults:
+    """Write the operations of some sets of parameters after those of others, those that fit."""
+    fitting_of = partial(_fitting, batch, parameter_rows)
+    return collect_pieces(state, batch.table, parts, fitting_of, transaction)
 
 
 def write_pieces(
@@ -109,23 +138,47 @@ def write_pieces(
         return write_batches(transaction, table, kind, map(convert, parts))
 
 
-def _batch_of_fitting(
-    batch: Batch, parameter_rows: Sequence[ParameterValues]
-) -> Callable[[Transaction], RowResults]:
-    """The same without the sets of parameters that do not fit, whose rows are reported."""
-    rows, convert = batch.rows, batch.convert
-    bad = faults(len(parameter_rows), lambda start, stop: convert(parameter_rows[start:stop]))
-    accepted = [index for index in range(len(parameter_rows)) if index not in bad]
-    operations = convert([parameter_rows[index] for index in accepted])
-    positions = [index * rows + row for index in accepted for row in range(rows)]
+def collect_pieces(
+    state: SessionState,
+    table: TableInfo,
+    parts: Sequence[range],
+    fitting_of: Callable[[range], FittingRows],
+    transaction: Transaction,
+) -> RowResults:
+    """The same with rows of which those that fit are written and the others reported.
+
+    `fitting_of`: converts the rows of a part, with positions within it.
+    """
+
+    def convert(part: range) -> FittingRows:
+        state.check_cancelled()
+        return fitting_of(part)
+
+    with state.followed():
+        return write_fitting_batches(transaction, table, map(convert, parts))
+
+
+def _fitting(batch: Batch, every: Sequence[ParameterValues], part: range) -> FittingRows:
+    """The operations of a part of all sets of parameters; the rows of those that do not fit."""
+    parameter_rows, convert = every[part.start : part.stop], batch.convert
+    bad: Mapping[int, DataError | InterfaceError] = {}
+    accepted: Sequence[int] = range(len(parameter_rows))
+    try:
+        converted = convert(parameter_rows)
+    except (DataError, InterfaceError) as error:
+        if not is_row_error(error):
+            raise
+        bad = faults(len(parameter_rows), lambda start, stop: convert(parameter_rows[start:stop]))
+        accepted = [index for index in accepted if index not in bad]
+        converted = convert([parameter_rows[index] for index in accepted])
+    rows = batch.rows
+    positions = [accepted[place] * rows + row for place in converted.sets for row in range(rows)]
     errors = [
-        row_error(index * rows + row, f"parameters {index + 1}", error)
+        row_error(index * rows + row, f"parameters {part.start + index + 1}", error)
         for index, error in bad.items()
         for row in range(rows)
     ]
-    return lambda transaction: reported(
-        transaction.write(batch.table, operations, RowErrorMode.COLLECT), positions, errors
-    )
+    return FittingRows(converted.operations, positions, errors, len(parameter_rows) * rows)
 
 
 def pieces(

@@ -24,7 +24,7 @@ from pykudu_sql.executor.writing.chunked_rows import (
 )
 from pykudu_sql.executor.writing.column_values import array_of
 from pykudu_sql.executor.writing.engine_values import storable
-from pykudu_sql.executor.writing.parameter_batches import Batch, batch_action
+from pykudu_sql.executor.writing.parameter_batches import Batch, ConvertedRows, batch_action
 from pykudu_sql.planner.operands.comparison import InexactKeyError
 from pykudu_sql.planner.operands.value import ParameterValues, bind_key, bind_value, parameter_value
 from pykudu_sql.planner.plan.plan import (
@@ -202,13 +202,14 @@ def _key_cells(plan: KeyDelete) -> Callable[[ParameterValues], Mapping[int, Cell
 
 def _inserted(
     plan: InsertValues, parameter_rows: Sequence[ParameterValues], first: int = 0
-) -> RowOperations:
+) -> ConvertedRows:
     by_id = plan.table.schema.by_id
     columns = {
         i: _column(by_id[i], values, parameter_rows, first)
         for i, values in zip(plan.column_ids, plan.columns, strict=True)
     }
-    return RowOperations(plan.kind, columns, plan.rows * len(parameter_rows))
+    operations = RowOperations(plan.kind, columns, plan.rows * len(parameter_rows))
+    return ConvertedRows(operations, range(len(parameter_rows)))
 
 
 def _column(
@@ -234,32 +235,35 @@ def _column(
 
 def _updated(
     plan: KeyUpdate, parameter_rows: Sequence[ParameterValues], first: int = 0
-) -> RowOperations:
-    accepted, columns = _keys(plan, parameter_rows)
+) -> ConvertedRows:
+    places, columns = _keys(plan, parameter_rows)
+    accepted = [parameter_rows[place] for place in places]
     by_id = plan.table.schema.by_id
     for column_id, value in plan.assignments:
         columns[column_id] = _column(by_id[column_id], (value,), accepted, first)
-    return RowOperations(RowOpKind.UPDATE_IGNORE, columns, len(accepted))
+    operations = RowOperations(RowOpKind.UPDATE_IGNORE, columns, len(places))
+    return ConvertedRows(operations, places)
 
 
 def _deleted(
     plan: KeyDelete, parameter_rows: Sequence[ParameterValues], first: int = 0
-) -> RowOperations:
-    accepted, columns = _keys(plan, parameter_rows)
-    return RowOperations(RowOpKind.DELETE_IGNORE, columns, len(accepted))
+) -> ConvertedRows:
+    places, columns = _keys(plan, parameter_rows)
+    operations = RowOperations(RowOpKind.DELETE_IGNORE, columns, len(places))
+    return ConvertedRows(operations, places)
 
 
 def _keys(
     plan: KeyUpdate | KeyDelete, parameter_rows: Sequence[ParameterValues]
-) -> tuple[list[ParameterValues], dict[int, pa.Array]]:
-    """The sets of parameters whose key a row can have, and these keys by column."""
-    bound = [(row, _key(plan, row)) for row in parameter_rows]
-    accepted = [(row, key) for row, key in bound if key is not None]
+) -> tuple[Sequence[int], dict[int, pa.Array]]:
+    """The places of sets of parameters whose key a row can have, and these keys by column."""
+    bound = [_key(plan, row) for row in parameter_rows]
+    accepted = [(place, key) for place, key in enumerate(bound) if key is not None]
     columns = {
         column.id: cells_to_array([key[index] for _, key in accepted], column.type)
         for index, column in enumerate(plan.table.schema.key_columns)
     }
-    return [row for row, _ in accepted], columns
+    return [place for place, _ in accepted], columns
 
 
 def insert_operations(
@@ -273,7 +277,7 @@ def insert_operations(
     Raises DataError: a value does not fit its column.
     """
     if isinstance(plan, InsertValues):
-        return _inserted(plan, [parameters])
+        return _inserted(plan, [parameters]).operations
     rows = storable(answer(state, plan.query, parameters, transaction))
     columns = transaction.coerce(plan.table, _queried(plan.table, plan, rows))
     return RowOperations(plan.kind, columns, rows.num_rows)

@@ -94,9 +94,10 @@ def test_what_would_exceed_it_is_refused_before_it_is_made() -> None:
 
 
 def test_parameters_of_many_wide_rows_are_copied_in_pieces() -> None:
-    (result,) = measured("many: INSERT INTO s VALUES (?, repeat('a', 60000))")
-    assert result["sqlstate"] in ("", "57014")
-    assert 0 < int(str(result["peak"])) <= LIMIT + SPARE_OF_CALLS
+    insert = "many: INSERT INTO s VALUES (?, repeat('a', 60000))"
+    for result in measured(insert, f"SET row_errors = 'collect' ;; {insert}"):
+        assert result["sqlstate"] in ("", "57014")
+        assert 0 < int(str(result["peak"])) <= LIMIT + SPARE_OF_CALLS
 
 
 def test_the_depth_of_json_is_counted_in_little_memory() -> None:

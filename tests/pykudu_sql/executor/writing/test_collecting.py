@@ -6,14 +6,14 @@ import pytest
 from pykudu_sql import Connection
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.collecting import (
+    FittingRows,
     collect_columns,
     faults,
     key_of,
-    reported,
     row_error,
 )
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import MAX_ROW_ERRORS, RowResults
 from pykudu_sql.storage.errors import DataError, NotNullError
 
@@ -72,16 +72,18 @@ def test_a_key_is_shown_without_the_columns_that_were_not_given(table: TableInfo
 def test_positions_of_a_batch_become_those_of_the_statement() -> None:
     refused = row_error(1, "(k) = (9)", NotNullError("no value"))
     outside = row_error(2, "(k) = (x)", DataError("no number"))
-    together = reported(RowResults(1, 0, 1, (refused,)), [0, 4], [outside])
+    rows = FittingRows(RowOperations(RowOpKind.INSERT, {}, 2), [0, 4], [outside], 5)
+    together = rows.reported(RowResults(1, 0, 1, (refused,)))
     assert [(error.position, error.key) for error in together.errors] == [
         (2, "(k) = (x)"),
         (4, "(k) = (9)"),
     ]
-    assert (together.applied, together.ignored, together.failed) == (1, 0, 2)
+    assert (together.applied, together.ignored, together.failed) == (1, 2, 2)
 
 
 def test_all_failures_are_counted_and_the_first_are_kept() -> None:
     many = [row_error(place, "", DataError("bad")) for place in range(MAX_ROW_ERRORS + 5)]
-    together = reported(RowResults(0, 0, 0, ()), [], many[::-1])
+    rows = FittingRows(RowOperations(RowOpKind.INSERT, {}, 0), [], many[::-1], len(many))
+    together = rows.reported(RowResults(0, 0, 0, ()))
     assert together.failed == MAX_ROW_ERRORS + 5
     assert [error.position for error in together.errors] == list(range(MAX_ROW_ERRORS))
