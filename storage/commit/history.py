@@ -51,6 +51,7 @@ class History:
         self._clock = clock
         self._state = state
         self._marks: dict[str, SnapshotBound] = {}
+        self._collection_marks: dict[str, SnapshotBound] = {}
         self._lock = threading.Lock()
 
     @property
@@ -70,7 +71,15 @@ class History:
         Reads below it are refused from here on.
         """
         with self._lock:
-            return self._advance(table_id)
+            mark = self._advance(table_id)
+            self._collection_marks[table_id] = mark
+            return mark
+
+    def collected_below(self, table_id: str) -> SnapshotBound:
+        """The highest mark of a table by which history may have been let go of already."""
+        with self._lock:
+            in_manifest = self._state.marks.get(table_id, NOTHING)
+            return max(self._collection_marks.get(table_id, NOTHING), in_manifest)
 
     def mark_of_tablet(self, tablet_id: str) -> SnapshotBound:
         """The ancient history mark of the table that a tablet belongs or belonged to."""

@@ -35,6 +35,7 @@ from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import DataError, FormatVersionError, HistoryPurgedError
 from pykudu_sql.storage.open_store import OpenStore
+from pykudu_sql.storage.remote.idle_history import hold_changes
 from pykudu_sql.storage.scan.scan_token import BATCH_ROWS
 from pykudu_sql.storage.tablet.history.row_versions import (
     CHANGE_TYPES,
@@ -107,7 +108,8 @@ def plan_changes(
     """The shares that together are `scan_changes`, one a tablet; see there."""
     follow(store, high)
     store.wait_until_readable(high)
-    store.history.hold((table,), low)
+    if hold_changes(store, table, low, high).bound >= high:
+        return ()
     return tuple(
         ChangeShare(table.id, span.tablet_id, low, high, tuple(column_ids))
         for span in store.tablet_spans(table.id, low, high)
@@ -186,8 +188,9 @@ def scan_changes(
         column_ids: wanted, in order.
         predicate: on the key: leaves out tablets; rows are not filtered.
 
-    Raises HistoryPurgedError: history does not reach back to `low`; SnapshotInFutureError: `high`
-    has not come yet; CorruptionError, DiskError: a file cannot be read.
+    Raises HistoryPurgedError: history does not reach back to `low`, and something may have happened
+    since (see `idle_history`); SnapshotInFutureError: `high` has not come yet; CorruptionError,
+    DiskError: a file cannot be read.
     """
     return _scan_changes(
         store, table, low, high, column_ids, lambda spans: with_rows_of(spans, predicate)
@@ -204,7 +207,10 @@ def _scan_changes(
 ) -> Iterator[pa.RecordBatch]:
     """See `scan_changes`; `choose`: the tablets to read."""
     store.wait_until_readable(high)
-    hold = store.history.hold((table,), low)
+    hold = hold_changes(store, table, low, high)
+    if hold.bound >= high:
+        return
+    low = max(low, hold.bound)
     reach = HistoryRange(low, high, high, hold.bound)
     schema = history_schema(table, column_ids, HistoryKind.CHANGES)
     names = pa.array(CHANGE_TYPES)

@@ -17,6 +17,7 @@ from pykudu_sql.storage.common.types.hybrid_time import HYBRID_TIME, SnapshotBou
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.open_store import OpenStore
 from pykudu_sql.storage.remote.history_scan import scan_changes
+from pykudu_sql.storage.remote.idle_history import hold_changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,10 @@ class ChangedRows:
             store.wait_until_readable(high)
             info = store.catalog_at(high).table(table.lower())
             columns = info.schema.columns if names is None else info.schema.project(names)
-            snapshot = store.history.hold((info,), min(low, high))
-            yield cls(store, info, tuple(columns), snapshot.bound, high)
+            low = min(low, high)
+            hold = hold_changes(store, info, low, high)
+            yield cls(store, info, tuple(columns), low, high)
+            del hold  # held until here
 
     @property
     def schema(self) -> pa.Schema:

@@ -40,6 +40,7 @@ from pykudu_sql.storage.remote.history_scan import (
     scan_changes,
     with_later_columns,
 )
+from pykudu_sql.storage.remote.idle_history import hold_changes
 from pykudu_sql.storage.remote.scan_planner import plan_tokens
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 
@@ -135,12 +136,12 @@ class ChangeFeed:
         columns = table.schema.columns if names is None else table.schema.project(names)
         return StructType([*spark_schema(columns).fields, *METADATA_FIELDS])
 
-    def check_history(self, table: TableInfo, bound: SnapshotBound) -> None:
-        """See that history reaches back to a bound.
+    def check_history(self, table: TableInfo, low: SnapshotBound, high: SnapshotBound) -> None:
+        """See that history has all changes from one bound to another.
 
-        Raises HistoryPurgedError: it does not; the message says how far it does.
+        Raises HistoryPurgedError: it has not; the message says how far it reaches back.
         """
-        self._store.history.hold((table,), bound)
+        hold_changes(self._store, table, low, high)
 
     def follow(self, bound: SnapshotBound) -> None:
         """See all commits below a bound that an earlier reader of this stream saw."""

@@ -62,7 +62,7 @@ class PykuduStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if self._options.starting is None:
             return StreamOffset(table.id, newest, 0).to_json()
         bound = self._feed.bound_of(self._options.starting)
-        self._feed.check_history(table, bound)
+        self._feed.check_history(table, bound, newest)
         return StreamOffset(table.id, bound).to_json()
 
     def getDefaultReadLimit(self) -> ReadLimit:
@@ -103,7 +103,7 @@ class PykuduStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             # A batch without rows, now and then, keeps the offset within the table's history.
             idle = feed.is_aging(table, begin.bound, newest)
             return StreamOffset(table.id, newest).to_json() if idle else dict(start)
-        feed.check_history(table, begin.bound)
+        feed.check_history(table, begin.bound, newest)
         if most is None:
             return StreamOffset(begin.table_id, newest).to_json()
         bound = feed.bound_within(begin.table_id, begin.bound, newest, most)

@@ -198,6 +198,17 @@ def test_a_start_before_history_is_an_error(
         batches(stream(spark, table, startingTimestamp=start))
 
 
+def test_a_stream_goes_on_after_the_table_was_idle_for_longer_than_history_is_kept(
+    spark: SparkSession, table: str, batches: Callable[[DataFrame], list[Rows]]
+) -> None:
+    batches(stream(spark, table))
+    run(table, "SET DATABASE history_max_age = 0")
+    assert [told(rows) for rows in batches(stream(spark, table))] in ([], [[]])
+    run(table, "INSERT INTO t VALUES (9, 'x')")
+    with pytest.raises(HistoryPurgedError, match="its history goes back to"):
+        batches(stream(spark, table))
+
+
 def test_a_table_made_anew_is_another_stream(
     spark: SparkSession, table: str, batches: Callable[[DataFrame], list[Rows]]
 ) -> None:
