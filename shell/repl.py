@@ -31,6 +31,7 @@ from pykudu_sql.shell.editing.highlighter import STYLE, SqlLexer
 from pykudu_sql.shell.editing.history import open_history
 from pykudu_sql.shell.editing.interruptible import run_interruptibly
 from pykudu_sql.shell.editing.script import CommandPart, is_command, split_script
+from pykudu_sql.shell.editing.typed_keys import undrawn_keys
 from pykudu_sql.shell.first_prompt import prompt_text
 from pykudu_sql.shell.output.display import escape, width
 from pykudu_sql.shell.output.printer import PROMPT_LINES
@@ -111,11 +112,12 @@ class Repl:
 
     def _run_script(self, text: str, source: str | None = None) -> None:
         try:
-            run_interruptibly(
-                partial(self._session.run_script, text, source),
-                self._session.cancel,
-                self._session.show_progress,
-            )
+            with undrawn_keys():
+                run_interruptibly(
+                    partial(self._session.run_script, text, source),
+                    self._session.cancel,
+                    self._session.show_progress,
+                )
         except StatementFailed:
             pass
         except KeyboardInterrupt as interrupt:

@@ -31,7 +31,7 @@ from pykudu_sql.shell.output.summary import affected_rows, timed
 from pykudu_sql.shell.output.terminal import Output, print_error
 from pykudu_sql.shell.parameters import Parameters, Value, bind_parameters
 from pykudu_sql.shell.scripts import ScriptPosition, print_statement_error, read_script
-from pykudu_sql.shell.settings import Settings, UnknownCommandError, UsageError
+from pykudu_sql.shell.settings import Settings, UnknownCommandError, UsageError, settings_for
 
 if TYPE_CHECKING:
     from pykudu_sql import Connection
@@ -299,7 +299,8 @@ class ShellSession:
                 return cursor.message or affected_rows(cursor.rowcount)
             self._printed = printed = None
             with self.paged(PAGERS_OF_RESULTS):
-                printed = print_result(cursor, self.output, self.settings, self.check_cancelled)
+                settings = settings_for(self.settings, self.output.file)
+                printed = print_result(cursor, self.output, settings, self.check_cancelled)
         return self._retain(printed)
 
     def _print_plan(self, sql: str) -> PrintedResult | None:
@@ -332,9 +333,9 @@ class ShellSession:
         return printed.summary
 
     def _parameters(self, sql: str, values: Sequence[Value] | None) -> Parameters:
-        return (
-            bind_parameters(sql, self._values, self.variables) if values is None else tuple(values)
-        )
+        if values is not None:
+            return tuple(values)
+        return bind_parameters(sql, self._values, self.variables)
 
     def show_last(self) -> None:
         """Print the last result again in full. Raises UsageError: there is none, or it is gone."""
@@ -359,7 +360,7 @@ class ShellSession:
 
     def _summarise(self, summary: str) -> None:
         # Other formats are for programs: what is not data stays out of their way.
-        if self.settings.format == "table":
+        if settings_for(self.settings, self.output.file).format == "table":
             self.output.write(summary + "\n")
         elif self.settings.timer:
             print_error(summary)

@@ -22,13 +22,19 @@ The file is `pykudu-sql/config.toml` in `$XDG_CONFIG_HOME` (or `~/.config`):
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
+from pathlib import Path, PurePath
+from types import MappingProxyType
 from typing import Any
 
 FORMATS = (
     "table", "csv", "tsv", "json", "jsonlines", "line", "markdown", "box", "psql", "html", "latex",
     "insert",
 )  # fmt: skip
+
+FORMATS_OF_FILES: Mapping[str, str] = MappingProxyType({
+    ".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonlines", ".ndjson": "jsonlines",
+    ".md": "markdown", ".html": "html", ".htm": "html", ".tex": "latex",
+})  # fmt: skip
 
 # on: all results go through the pager; auto: texts such as those of .help do; off: nothing does.
 PAGERS = ("on", "auto", "off")
@@ -197,3 +203,14 @@ def _xdg(environ: Mapping[str, str], variable: str, default: str) -> Path:
     folder = environ.get(variable, "")
     base = Path(folder) if folder.startswith("/") else Path.home() / default
     return base / "pykudu-sql"
+
+
+def settings_for(settings: Settings, target: str) -> Settings:
+    """The settings for results that go to a file, whose suffix says how if `.mode` does not.
+
+    `target`: its path, empty where results go elsewhere.
+    """
+    suffix_format = FORMATS_OF_FILES.get(PurePath(target).suffix.lower())
+    if suffix_format is None or settings.format != "table":
+        return settings
+    return replace(settings, format=suffix_format)

@@ -144,8 +144,8 @@ class FileAccess:
         if self.permitted is False:
             raise FileAccessError(
                 "this connection may not read or write files",
-                hint="the program permits it: connect(path, files='folder'), or files=True for "
-                "all; the shell does unless --safe is given",
+                hint="a shell may that is started without --safe; a program permits it by "
+                "connect(path, files='folder'), or files=True for all",
             )
 
     def _absolute(self, name: str) -> str:

@@ -1,5 +1,6 @@
 """What a job did, and how it tells how far it is."""
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -62,7 +63,19 @@ class Stopwatch:
 
 
 def size_of(path: Path) -> int:
-    """Bytes of a file, or of all files below a folder."""
+    """Bytes of a file, or of all files below a folder, as far as they are there and can be read.
+
+    It tells how much was done, so a file that is gone meanwhile, or may not be looked at, is no
+    error here: whoever reads it says so.
+    """
     if path.is_file():
-        return path.stat().st_size
-    return sum(one.stat().st_size for one in path.rglob("*") if one.is_file())
+        return _bytes_of(str(path))
+    paths = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
+    return sum(map(_bytes_of, paths))
+
+
+def _bytes_of(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0

@@ -14,6 +14,7 @@ from pykudu_sql.shell.commands.command import (
     split_words,
 )
 from pykudu_sql.shell.commands.introspection import schema
+from pykudu_sql.shell.editing.typed_keys import drawn_keys
 from pykudu_sql.shell.output.sql_literals import inserts
 from pykudu_sql.shell.settings import UsageError
 from pykudu_sql.shell.subcommands import names_a_database
@@ -78,7 +79,8 @@ def _redirect(session: "ShellSession", target: str) -> None:
 )
 def shell(session: "ShellSession", arguments: Sequence[str]) -> None:
     session.output.flush()
-    process = subprocess.run(arguments[0], shell=True, check=False)
+    with drawn_keys():
+        process = subprocess.run(arguments[0], shell=True, check=False)
     if process.returncode:
         raise UsageError(f"the command ended with code {process.returncode}")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pykudu_sql.shell.commands.command import ExternalAccess, command, parse_path
+from pykudu_sql.shell.editing.typed_keys import drawn_keys
 from pykudu_sql.shell.settings import UsageError, replace_setting
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ def last_statement(session: "ShellSession") -> str:
 def _run_editor(path: Path) -> None:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:
-        process = subprocess.run([*shlex.split(editor), str(path)], check=False)
+        with drawn_keys():
+            process = subprocess.run([*shlex.split(editor), str(path)], check=False)
     except (OSError, ValueError) as error:
         raise UsageError(
             f"cannot start the editor {editor!r}: {error}; $VISUAL or $EDITOR names one"

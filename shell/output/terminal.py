@@ -70,6 +70,12 @@ class Output:
         """Whether a person looks at it."""
         return self._stream.isatty()
 
+    @property
+    def file(self) -> str:
+        """The path of the file that is written, empty where there is none."""
+        is_file = self._stream is not self._standard and self._program is None
+        return self._target if is_file else ""
+
     def write(self, text: str) -> None:
         """Write text, escaped if this is a terminal."""
         if self.is_terminal:

@@ -145,6 +145,23 @@ def test_once_takes_one_result_and_no_other(shell: Shell) -> None:
     assert Path("one.csv").read_text() == "n\n1\n"
 
 
+@pytest.mark.parametrize(
+    ("suffix", "text"),
+    [
+        ("csv", "a,b\n1,x\n"), ("TSV", "a\tb\n1\tx\n"), ("jsonl", '{"a": 1, "b": "x"}\n'),
+        ("json", '[{"a": 1, "b": "x"}]\n'), ("md", "| a | b |\n| --- | --- |\n| 1 | x |\n"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("command", [".once", ".output"])
+def test_the_suffix_of_a_file_is_its_format_unless_a_mode_was_chosen(
+    shell: Shell, tmp_path: Path, command: str, suffix: str, text: str
+) -> None:
+    shell(f"{command} x.{suffix}", "SELECT 1 AS a, 'x' AS b", options=())
+    assert (tmp_path / f"x.{suffix}").read_text() == text
+    shell(".mode tsv", f"{command} y.{suffix}", "SELECT 1 AS a, 'x' AS b", options=())
+    assert (tmp_path / f"y.{suffix}").read_text() == "a\tb\n1\tx\n"
+
+
 def test_results_may_go_through_a_command(shell: Shell) -> None:
     code, printed, _ = shell(".once |sort -r", "SELECT * FROM range(3) r(n)", "SELECT 9 AS m")
     assert (code, printed) == (0, "n\n2\n1\n0\nm\n9\n")

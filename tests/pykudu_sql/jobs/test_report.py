@@ -1,0 +1,32 @@
+"""Bytes of files, of which some are gone or may not be looked at."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pykudu_sql.jobs.report import size_of
+
+
+def test_files_below_a_folder_are_summed(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"123")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "c").write_bytes(b"45")
+    assert (size_of(tmp_path), size_of(tmp_path / "a"), size_of(tmp_path / "none")) == (5, 3, 0)
+
+
+def test_a_file_that_cannot_be_looked_at_counts_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").write_bytes(b"123")
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "torn").write_bytes(b"1")
+    look = os.stat
+
+    def refusing(path, *rest, **options):  # type: ignore[no-untyped-def]
+        if str(path).endswith("torn"):
+            raise OSError(5, "Input/output error")
+        return look(path, *rest, **options)
+
+    monkeypatch.setattr(os, "stat", refusing)
+    assert size_of(tmp_path) == 3
