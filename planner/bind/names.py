@@ -38,8 +38,11 @@ def unresolved(column: exp.Column, scope: Scope) -> UndefinedColumnError:
     error = undefined_column(column.name.lower(), candidates, node_span(column))
     if not column.table:
         error.hint = FOREIGN_VALUES.get(column.name.lower(), error.hint)
-    if column.this.args.get("quoted") and "did you mean" not in (error.hint or ""):
-        error.hint = "strings are written with single quotes; double quotes name columns"
+    if column.this.args.get("quoted"):
+        near_name = f"; {error.hint}" if "did you mean" in (error.hint or "") else ""
+        error.hint = (
+            f"strings are written with single quotes, double quotes name columns{near_name}"
+        )
     return error
 
 

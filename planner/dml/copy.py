@@ -40,6 +40,8 @@ _FLAGS: Final[Mapping[str, bool]] = {
 _TEXTS: Final = ("format", "compression", "delimiter", "null", "quote")
 _SWITCHES: Final = ("header", "overwrite")
 _OPTIONS: Final = (*_TEXTS, *_SWITCHES, "partition_by", "row_group_size")
+# As older PostgreSQL takes them, without parentheses.
+_PLAIN_OPTIONS: Final = ("CSV", "FORMAT", "HEADER", "DELIMITER", "DELIMITERS", "NULL", "QUOTE")
 _MOST_ROWS: Final = 1 << 31
 
 
@@ -98,6 +100,10 @@ def _file(tokens: TokenStream) -> tuple[str, CopyOptions]:
     name = tokens.string()
     options: dict[str, CopyOption] = {}
     if tokens.accept("WITH") or not tokens.at_end():
+        if tokens.current.word in _PLAIN_OPTIONS:
+            error = tokens.error("'('")
+            error.hint = "options stand in parentheses: (FORMAT csv, DELIMITER ';', NULL 'NA')"
+            raise error
         tokens.expect_symbol("(")
         while not options or tokens.accept_symbol(","):
             start_token = tokens.current

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 CREATE_DATABASE = "CREATE DATABASE {} makes it"
 
 _LISTED = "SHOW TABLES lists tables, and so does information_schema.tables"
+_FILE = "COPY t FROM 'file' reads files into a table; .import of the shell makes the table, too"
+_FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".orc", ".arrow", ".gz")
 # Tables that other databases always have.
 _ELSEWHERE = {
     "dual": "a SELECT of values needs no FROM",
@@ -308,6 +310,8 @@ class Catalog:
     def _hint(self, name: str) -> str | None:
         if name in _ELSEWHERE:
             return _ELSEWHERE[name]
+        if name.endswith(_FILE_SUFFIXES):
+            return _FILE
         names = (*self.tables, *self.views)
         full = self.full_name(name)
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.7)

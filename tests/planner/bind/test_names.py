@@ -15,6 +15,8 @@ from pykudu_sql.storage.errors import Error
 
 ERRORS = [
     ("select * from evnts", "42P01", "table 'evnts' does not exist", "evnts", "'events'"),
+    ("select * from 'x.csv'", "42P01", "does not exist", "'x.csv'", "COPY t FROM"),
+    ("select 1 from t where s = \"ids\"", "42703", "column 'ids'", '"ids"', "single quotes"),
     ("select * from '/etc/passwd'", "42P01", "does not exist", "'/etc", None),
     ("select valu from events", "42703", "column 'valu' does not exist", "valu", "'value'"),
     ("select e.hots from events e", "42703", "column 'hots'", "hots", "'host'"),
