@@ -149,12 +149,23 @@ def _count_together(tree: exp.Expr) -> None:
     """
     calls = nodes_of(tree, exp.Anonymous)
     checks = [call for call in calls if call.name.lower() in _COUNTED]
+    counted = [check for check in checks if not _is_ahead(check)]
     copies = sum(1 for each in all_nodes(tree) if each.meta_get(_COPY)) if checks else 0
     reductions = [call for call in calls if call.name.lower() in _REDUCING]
     repeated = {id(part) for call in reductions for part in nodes_of(call, exp.Anonymous)}
     for check in checks:
-        count = len(checks) + copies + (_REDUCED_VALUES if id(check) in repeated else 0)
+        count = len(counted) + copies + (_REDUCED_VALUES if id(check) in repeated else 0)
         check.set("expressions", [*check.expressions[:2], exp.Literal.number(count)])
+
+
+def _is_ahead(check: exp.Anonymous) -> bool:
+    """Whether a check lets another one through, which is about the same call."""
+    first = check.find_ancestor(exp.If)
+    behind = None if first is None else first.args["true"]
+    if not isinstance(behind, exp.Case):
+        return False
+    conditions = nodes_of(behind.args["ifs"][0].this, exp.Anonymous)
+    return any(call.name.lower() in _COUNTED for call in conditions)
 
 
 def _bounded_map(node: exp.Expr, element: Element | None) -> exp.Expr:
@@ -166,9 +177,12 @@ def _bounded_map(node: exp.Expr, element: Element | None) -> exp.Expr:
     if mapped is None:
         return node
     call = Call(mapped.name, node, [mapped.source])
-    growth = COPIED if element is None else growth_of(element, mapped.body)
-    _refuse_too_large(call, growth)
-    return _checked(call, growth, ()) if _can_be_large(call, growth) else node
+    growths = [COPIED] if element is None else [COPIED, growth_of(element, mapped.body)]
+    _refuse_too_large(call, growths[-1])
+    if not _can_be_large(call, growths[-1]):
+        return node
+    # What measures the new elements is a list itself, so it comes behind the check of their number.
+    return _checked(call, [each for each in growths if _can_be_large(call, each)], ())
 
 
 def _bounded(node: exp.Expr) -> exp.Expr:
@@ -187,7 +201,8 @@ def _bounded(node: exp.Expr) -> exp.Expr:
         return call.node
     there = [position for position in positions if position <= len(call.arguments)]
     deep = [position for position in there if not _is_shallow(call.arguments[position - 1])]
-    return call.node if growth is None and not deep else _checked(call, growth, deep)
+    growths = [] if growth is None else [growth]
+    return _checked(call, growths, deep) if growths or deep else call.node
 
 
 def _is_checked(node: exp.Expr) -> bool:
@@ -257,8 +272,14 @@ def _can_be_large(call: Call, growth: Growth) -> bool:
     return not (amount <= growth.small and beside_cells <= ROW_BYTES)
 
 
-def _checked(call: Call, growth: Growth | None, deep: Sequence[int]) -> exp.Expr:
-    """The check put in, after arguments that should be computed once have got names."""
+def _checked(call: Call, growths: Sequence[Growth], deep: Sequence[int]) -> exp.Expr:
+    """The checks put in, after arguments that should be computed once have got names.
+
+    Args:
+        call: to be checked.
+        growths: that it is checked for, in this order, by one carrier.
+        deep: the arguments whose JSON may be nested too deeply.
+    """
     is_constant = _is_constant(call)
     is_unfolded = is_constant and _UNFOLDED in call.node.meta
     measured_as_constant = is_constant and not is_unfolded
@@ -268,17 +289,14 @@ def _checked(call: Call, growth: Growth | None, deep: Sequence[int]) -> exp.Expr
         arguments[position - 1] = _swap(
             arguments[position - 1], _shallow(call.name, arguments[position - 1])
         )
-    if growth is not None:
-        carrier = arguments[growth.carrier - 1]
-        _swap(
-            carrier,
-            _check(
-                WITHIN_UNFOLDED if is_unfolded else WITHIN,
-                f"{growth.bounded} {_text(call)}",
-                growth.rule(ComputedMeasures(arguments, is_constant=measured_as_constant)),
-                carrier,
-            ),
-        )
+    if growths:
+        carrier = checked = arguments[growths[0].carrier - 1]
+        measures = ComputedMeasures(arguments, is_constant=measured_as_constant)
+        check = WITHIN_UNFOLDED if is_unfolded else WITHIN
+        for growth in reversed(growths):
+            subject = f"{growth.bounded} {_text(call)}"
+            checked = _check(check, subject, growth.rule(measures), checked)
+        _swap(carrier, checked)
     return with_parts(call.node, named)
 
 

@@ -48,6 +48,7 @@ ORDER BY ALL
 """
 STREAM_ROWS = 65_536
 BUFFERED_ROWS = 2_048
+_GROWN_VECTORS = 4  # that have the bytes of one, where calls may outgrow their arguments
 _MOST_DIGITS = 38  # of a decimal
 
 
@@ -103,7 +104,7 @@ class DuckDBEngine:
         with self._lock:
             cursor, working = self._take()
             with self._failing(working), self._interruptible(cursor):
-                self._register(working, relations)
+                self._register(working, sql, parameters, relations)
                 relation = self._bind(cursor, sql, parameters)
                 types = tuple(format_engine_type(str(kind)) for kind in relation.types)
                 rows = self._batch_rows(relation, working.widths, sql, parameters, BUFFERED_ROWS)
@@ -126,7 +127,7 @@ class DuckDBEngine:
             batches: list[pa.RecordBatch] = []
             size = 0
             with self._failing(working), self._interruptible(cursor):
-                self._register(working, relations)
+                self._register(working, sql, parameters, relations)
                 relation = self._bind(cursor, sql, parameters)
                 types = tuple(format_engine_type(str(kind)) for kind in relation.types)
                 rows = self._batch_rows(relation, working.widths, sql, parameters, STREAM_ROWS)
@@ -183,7 +184,7 @@ class DuckDBEngine:
         with self._lock:
             cursor, working = self._take()
             with self._failing(working), self._interruptible(cursor):
-                self._register(working, relations)
+                self._register(working, sql, parameters, relations)
                 values = _typed(parameters, cursor)
                 ((_, description),) = cursor.execute(f"{how} {sql}", values).fetchall()
                 self._give_back(working, relations)
@@ -274,8 +275,16 @@ class DuckDBEngine:
             cursor.close()
         self._idle.clear()
 
-    def _register(self, working: _Working, relations: Mapping[str, Relation]) -> None:
+    def _register(
+        self,
+        working: _Working,
+        sql: str,
+        parameters: Sequence[Any],
+        relations: Mapping[str, Relation],
+    ) -> None:
         cursor, size = working.cursor, self.vector_bytes
+        if are_large(sql, parameters):
+            size //= _GROWN_VECTORS
         assert cursor is not None
         working.widths = {name: width_of(relation) for name, relation in relations.items()}
         if any(pieces(width.row_bytes, size) > 1 for width in working.widths.values()):

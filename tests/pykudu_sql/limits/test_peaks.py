@@ -47,6 +47,11 @@ OF_JOINS = (
     "SELECT b.x, a.x FROM w a JOIN w b ON a.k % 3 = b.k % 4",
     "SELECT x, x, x, x, x, x, x, x FROM w",
 )
+# The first took 423 MB to work out how large the lists would be, the second 380.
+OF_LISTS = (
+    "SELECT k, len(list_transform(l, e -> e || k)) FROM t, (SELECT list(x) AS l FROM t) q",
+    "SELECT max(len(list_transform(string_split(x, 'b'), e -> e || 'aaaaaaaa'))) FROM w",
+)
 
 
 @pytest.mark.parametrize(
@@ -116,6 +121,14 @@ def test_joins_that_the_engine_makes_of_subqueries_and_their_results_stay_near_t
     for script, result in zip(OF_JOINS, measured(*OF_JOINS), strict=True):
         assert result["sqlstate"] in ("", "53200", "57014"), (script, result)
         assert 0 < int(str(result["peak"])) <= LIMIT + SPARE_OF_JOINS, (script, result)
+
+
+def test_lists_that_are_made_of_long_lists_stay_near_the_limit() -> None:
+    shared, divided = measured(*OF_LISTS)
+    assert shared["sqlstate"] == "53200", shared
+    assert divided["sqlstate"] in ("", "57014"), divided
+    for result in (shared, divided):
+        assert 0 < int(str(result["peak"])) <= LIMIT + SPARE_OF_JOINS, result
 
 
 def test_the_campaign_has_many_statements_of_each_kind() -> None:
