@@ -178,7 +178,8 @@ def check_text(value: object, what: str) -> None:
 
 
 def guarded(call: Callable[P, R]) -> Callable[P, R]:
-    """A call of the API that raises nothing but errors of ours."""
+    """A call of the API that raises nothing but errors of ours, and TypeError for other arguments
+    than it takes."""
 
     @wraps(call)
     def guard(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -187,6 +188,9 @@ def guarded(call: Callable[P, R]) -> Callable[P, R]:
         except Error:
             raise
         except Exception as error:
+            traceback = error.__traceback__
+            if isinstance(error, TypeError) and (traceback is None or traceback.tb_next is None):
+                raise  # the call did not begin
             raise database_error(error) from error
 
     return guard

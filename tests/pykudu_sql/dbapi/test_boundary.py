@@ -217,3 +217,14 @@ def test_a_connection_that_is_forgotten_amid_its_results_prints_nothing(
     monkeypatch.setattr("pykudu_sql.session.session.Session.close", refuse)
     del cursor, connection
     gc.collect()
+
+
+@pytest.mark.parametrize("arguments", [(), ("t", 1, 2, 3)])
+def test_another_number_of_arguments_than_a_call_takes_is_a_type_error(
+    connection: Connection, arguments: tuple[Any, ...]
+) -> None:
+    cursor = connection.execute("SELECT 1")
+    calls: tuple[Any, ...] = (connection.list_columns, connection.list_keys, cursor.scroll)
+    for call in calls:
+        with pytest.raises(TypeError, match=call.__name__):
+            call(*arguments)
