@@ -62,6 +62,8 @@ class Arity:
         return None if self.from_ is not None else max(self.counts)
 
     def __str__(self) -> str:
+        if self.from_ == 0:
+            return "any number of arguments"
         if self.from_ is not None:
             numbers = [*map(str, self.counts), f"at least {self.from_}"]
         elif self.counts == (0,):
