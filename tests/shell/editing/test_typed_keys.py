@@ -2,6 +2,7 @@
 
 import os
 import pty
+import select
 import sys
 import termios
 import tty
@@ -47,7 +48,9 @@ def test_keys_typed_meanwhile_wait_for_a_reader(ends: tuple[int, int]) -> None:
     keyboard, terminal = ends
     with undrawn_keys():
         os.write(keyboard, b"SELECT 1")
-    tty.setraw(terminal)
+    tty.setraw(terminal, termios.TCSANOW)  # as a prompt does; by default it discards keys
+    readable, _, _ = select.select([terminal], [], [], 30)
+    assert readable
     assert os.read(terminal, 100) == b"SELECT 1"
 
 
