@@ -1,7 +1,11 @@
-"""Long runs by hand: python -m tests.pykudu_sql.differential --queries 20000 --seed 1"""
+"""Long runs by hand: python -m tests.pykudu_sql.differential --queries 20000 --seed 1
+
+Ctrl-C ends a run with what was compared until then.
+"""
 
 import argparse
 import sys
+from contextlib import suppress
 
 from tests.pykudu_sql.differential.world import VERSIONS, Report, explore
 
@@ -16,13 +20,14 @@ def main() -> int:
     options = parser.parse_args()
     total = Report()
     worlds = -(-options.queries // (_PER_VERSION * VERSIONS))
-    for seed in range(options.seed, options.seed + worlds):
-        report = explore(seed, _PER_VERSION, portable=seed % 3 == 0)
-        total.compared += report.compared
-        total.refused += report.refused
-        for difference in report.differences:
-            print(f"seed {seed}: {difference}\n", flush=True)
-        total.differences += report.differences
+    with suppress(KeyboardInterrupt):
+        for seed in range(options.seed, options.seed + worlds):
+            report = explore(seed, _PER_VERSION, portable=seed % 3 == 0)
+            total.compared += report.compared
+            total.refused += report.refused
+            for difference in report.differences:
+                print(f"seed {seed}: {difference}\n", flush=True)
+            total.differences += report.differences
     print(f"{total.compared} compared, {total.refused} refused, {len(total.differences)} differ")
     return 1 if total.differences else 0
 
