@@ -161,6 +161,21 @@ def set_columns(schema: Schema, kind: RowOpKind, columns: Mapping[int, object]) 
     return SetColumns(ids, next(schema.by_id[i].name for i in ids if i in immutable))
 
 
+def check_columns(table: TableInfo, kind: RowOpKind, column_ids: Collection[int]) -> None:
+    """See that rows of some columns can be written, before there are any.
+
+    Raises NotNullError: a column of the key is missing, or an insert lacks one that is NOT NULL and
+    has no default; ProgrammingError: an UPDATE sets nothing but the key, or a DELETE more.
+    """
+    schema = table.schema
+    check_set(schema, kind, column_ids, table.name)
+    if kind.may_insert:
+        for column in schema.columns:
+            is_counted = kind.numbers and (schema.is_hidden(column) or column.identity)
+            if column.id not in column_ids and not is_counted:
+                check_default(table.name, column)
+
+
 def check_set(schema: Schema, kind: RowOpKind, column_ids: Collection[int], table: str) -> None:
     """Check that a kind of operation may set just these columns.
 

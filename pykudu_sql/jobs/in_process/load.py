@@ -61,6 +61,7 @@ from pykudu_sql.storage.errors import (
     UncoveredRangeError,
     ValueTooLargeError,
 )
+from pykudu_sql.storage.ingest.row_batch import check_columns
 from pykudu_sql.storage.open_store import OpenStore
 from pykudu_sql.storage.transaction.transaction import Transaction
 
@@ -233,6 +234,9 @@ class _Filling:
             if source.is_empty:
                 continue
             with closing(source.open(self.table)) as rows:
+                if source.kind.format != "json":  # there each record has columns of its own
+                    kind = operation_of(self.options.operation)
+                    check_columns(self.table, kind, [column.id for column in rows.columns])
                 self.rejects.begin(source.file.path, rows)
                 for fitting in fitting_rows(rows, faults, self._check, self._refuse):
                     self._loaded_rows += fitting.rows.num_rows
