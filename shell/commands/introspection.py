@@ -13,7 +13,7 @@ from pykudu_sql.shell.commands.catalog import (
     sort_views,
 )
 from pykudu_sql.shell.commands.command import command, quote_identifier
-from pykudu_sql.shell.commands.listing import show_rows
+from pykudu_sql.shell.commands.listing import list_rows, show_rows
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
@@ -56,7 +56,7 @@ FROM sys.tables WHERE name IN ({}) ORDER BY name
 def tables(session: "ShellSession", arguments: Sequence[str]) -> None:
     names = [matched.catalog_name for matched in find_relations(session, arguments)]
     if names and session.output.is_terminal and session.settings.format == "table":
-        session.run_statement(_TABLES.format(", ".join("?" * len(names))), names)
+        list_rows(session, _TABLES.format(", ".join("?" * len(names))), names)
         return
     for name in names:
         session.output.write(f"{name}\n")
@@ -112,11 +112,11 @@ def describe(session: "ShellSession", arguments: Sequence[str]) -> None:
     matched = find_relation(session, arguments[0])
     if matched is None:
         # A table of `sys`, or an error that names what there is.
-        session.run_statement(
-            f"DESCRIBE {'.'.join(map(quote_identifier, arguments[0].split('.', 1)))}"
+        list_rows(
+            session, f"DESCRIBE {'.'.join(map(quote_identifier, arguments[0].split('.', 1)))}"
         )
         return
-    session.run_statement(_COLUMNS, [matched.catalog_name])
+    list_rows(session, _COLUMNS, [matched.catalog_name])
     if session.settings.format != "table":
         return
     _, _, behind = creating_statement(session, matched).partition("\n)\n")
@@ -141,7 +141,7 @@ def columns(session: "ShellSession", arguments: Sequence[str]) -> None:
     if matched is None:
         describe.action(session, arguments)
     else:
-        session.run_statement(_STORED_COLUMNS, [matched.catalog_name, matched.catalog_name])
+        list_rows(session, _STORED_COLUMNS, [matched.catalog_name, matched.catalog_name])
 
 
 @command(
@@ -151,7 +151,7 @@ def columns(session: "ShellSession", arguments: Sequence[str]) -> None:
     summary="list the databases, that is, schemas, of this database",
 )
 def databases(session: "ShellSession", arguments: Sequence[str]) -> None:
-    session.run_statement("SHOW DATABASES")
+    list_rows(session, "SHOW DATABASES")
 
 
 @command(".indexes", "\\di", arguments="[PATTERN]", summary="list indexes, of tables such as 'm*'")
@@ -174,7 +174,7 @@ def list_indexes(session: "ShellSession", arguments: Sequence[str]) -> None:
 )
 def functions(session: "ShellSession", arguments: Sequence[str]) -> None:
     if not arguments:
-        session.run_statement("SHOW FUNCTIONS")
+        list_rows(session, "SHOW FUNCTIONS")
         return
     pattern = arguments[0].replace("*", "%").replace("'", "''")
     names = session.connection.execute(f"SHOW FUNCTIONS LIKE '{pattern}'").fetchall()

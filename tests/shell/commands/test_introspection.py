@@ -117,3 +117,21 @@ def test_a_narrow_terminal_shows_encodings_and_sizes_of_columns(terminal: Termin
     terminal.line("\\d+ t")
     table = terminal.answer("columns (")
     assert all(name in table for name in ("encoding", "plain", "disk"))
+
+
+def test_a_listing_has_all_its_rows_on_a_small_screen_and_a_query_does_not(tmp_path: Path) -> None:
+    columns = ", ".join(f"c{i} INT" for i in range(1, 31))
+    program = Terminal(tmp_path, {}, columns=80, rows=24)
+    try:
+        program.wait("my.db>")
+        program.line(f"CREATE TABLE w (c0 INT PRIMARY KEY, {columns});")
+        program.answer("Table has been created")
+        before = len(program.raw())
+        program.line("\\d w")
+        program.answer("31 rows in")
+        listed = program.raw()[before:]
+        assert all(f"c{i} " in listed for i in range(31))
+        program.line("SELECT * FROM range(31) r(x);")
+        program.answer("31 rows (10 shown)")
+    finally:
+        program.kill()
