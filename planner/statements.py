@@ -37,11 +37,15 @@ def plan_statement(source: SourceText, context: PlanContext) -> "Plan":
     Raises SyntaxError: there is none; Error: as of its entry.
     """
     tokens = TokenStream(source.text, source.start)
-    first = tokens.current
-    entry = _ROWS.get("SELECT" if first.text == "(" else first.word) or _entry(tokens)
+    entry = _entry(tokens)
     if entry is None:
         raise _unknown_statement(tokens)
     return entry.plan(tokens, context)
+
+
+def begins_statement(text: str) -> bool:
+    """Whether a text begins with the words of a statement."""
+    return _entry(TokenStream(text, 0)) is not None
 
 
 def changes_catalog(text: str) -> bool:
@@ -66,7 +70,11 @@ def _by_first_word() -> Mapping[str, tuple[StatementEntry, ...]]:
 
 
 def _entry(tokens: TokenStream) -> StatementEntry | None:
-    entries = _by_first_word().get(tokens.current.word, ())
+    first = tokens.current
+    of_rows = _ROWS.get("SELECT" if first.text == "(" else first.word)
+    if of_rows is not None:
+        return of_rows
+    entries = _by_first_word().get(first.word, ())
     return next((entry for entry in entries if tokens.at(*entry.words)), None)
 
 

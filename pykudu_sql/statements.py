@@ -1,8 +1,8 @@
 """Which statements there are, for programs that help to write them."""
 
-from pykudu_sql.planner.statements import statements
+from pykudu_sql.planner.statements import begins_statement, statements
 
-__all__ = ["list_show_statements", "list_statements"]
+__all__ = ["begins_statement", "list_show_statements", "list_statements"]
 
 
 def list_statements() -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from pykudu_sql.shell.output.terminal import Output, print_error
 from pykudu_sql.shell.parameters import Parameters, Value, bind_parameters
 from pykudu_sql.shell.scripts import ScriptPosition, print_statement_error, read_script
 from pykudu_sql.shell.settings import Settings, UnknownCommandError, UsageError, settings_for
+from pykudu_sql.statements import begins_statement
 
 if TYPE_CHECKING:
     from pykudu_sql import Connection
@@ -243,7 +244,8 @@ class ShellSession:
                 continue
             for statement in pykudu_sql.split_statements(part.text):
                 place = ScriptPosition(source, part.line + statement.line - 1)
-                self.last_statement = statement.text.strip().rstrip(";")
+                if self._may_be_quoted(statement.text):
+                    self.last_statement = statement.text.strip().rstrip(";")
                 self._attempt(partial(self.run_statement, statement.text), place)
 
     def _attempt(self, action: Callable[[], None], place: ScriptPosition) -> None:
@@ -263,6 +265,10 @@ class ShellSession:
             if not self.keep_going:
                 raise StatementFailed from error
 
+    def _may_be_quoted(self, sql: str) -> bool:
+        """Whether a text may be printed: that of a file only where a statement begins in it."""
+        return not self._depth or begins_statement(sql)
+
     def check_cancelled(self) -> None:
         """Raise Cancelled if the user pressed Ctrl-C since the script began."""
         if self._cancelled.is_set():
@@ -274,7 +280,7 @@ class ShellSession:
         `sql`: the statement; `values`: for its `?`, those at hand if None. Raises pykudu_sql.Error:
         it failed.
         """
-        if self.settings.echo:
+        if self.settings.echo and self._may_be_quoted(sql):
             self.output.write(f"{sql.strip().rstrip(';')};\n")
         started, paged = time.perf_counter(), self.output.seconds_paged
         self.output.status.begin()

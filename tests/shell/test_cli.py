@@ -434,6 +434,18 @@ def test_the_words_of_a_file_that_is_no_script_are_not_printed(shell: Shell, tex
     assert "secret" not in done.stderr and "notes:" in done.stderr
 
 
+@pytest.mark.parametrize("shows", [".again", ".vertical", ".edit", ".save x"])
+def test_the_words_of_a_file_that_is_no_sql_are_not_echoed_or_run_again(
+    shell: Shell, shows: str
+) -> None:
+    (shell.folder / "notes").write_text("the secret words\n")
+    done = shell("--keep-going", "-c", ".echo on", "-c", ".read notes", "-c", shows)
+    assert "ERROR 42601: neither SQL nor a command stands here" in done.stderr
+    assert "secret" not in done.stdout + done.stderr
+    (shell.folder / "good.sql").write_text("SELECT 7 AS n;\n")
+    assert "SELECT 7 AS n;" in shell("-c", ".echo on", "-c", ".read good.sql").stdout
+
+
 def test_a_misspelt_word_of_a_script_that_is_read_is_suggested(shell: Shell) -> None:
     (shell.folder / "x.sql").write_text("SELCT 1;\n")
     assert "did you mean 'SELECT'" in shell("-c", ".read x.sql").stderr
