@@ -56,6 +56,7 @@ from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.unsupported import unsupported_clause
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.frame_table import FrameTable
+from pykudu_sql.planner.vocabulary.function_table import SOURCE_NAME
 from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
 from pykudu_sql.storage.catalog.system_catalog import SYSTEM_SCHEMAS, readable_table
@@ -187,6 +188,8 @@ class FromClauses:
                 relation = self._history(node, alias, history)
             case exp.Table(this=exp.Func() as call):
                 relation = self._function(node, call, scope, ctes)
+            case exp.Table(this=exp.Expr() as call) if SOURCE_NAME in call.meta:
+                raise _no_table_function(call.meta[SOURCE_NAME], call)
             case exp.Table(this=exp.Values() as inner):
                 relation = self._derived(node, inner, scope, ctes)
             case exp.Table():
@@ -363,12 +366,7 @@ class FromClauses:
     def _function(self, node: exp.Expr, call: exp.Func, scope: Scope, ctes: Ctes) -> Relation:
         name = next(iter(sorted(function_names(call) & TABLE_FUNCTIONS)), None)
         if name is None:
-            function_name = written_name(call) or min(function_names(call), key=len)
-            raise NotSupportedError(
-                f"table function {function_name}() is not offered",
-                hint=f"FROM takes tables, queries and {', '.join(sorted(TABLE_FUNCTIONS))}",
-                span=node_span(call),
-            )
+            raise _no_table_function(written_name(call) or min(function_names(call), key=len), call)
         for argument in call.iter_expressions():
             if not isinstance(argument, exp.TableAlias):
                 self._expression(argument, scope, ctes)
@@ -383,6 +381,14 @@ class FromClauses:
         columns = self.uses.renamed(outputs, node.args.get("alias"))
         name_number(node)
         return DerivedTable(alias, columns, node=node)
+
+
+def _no_table_function(name: str, call: exp.Expr) -> NotSupportedError:
+    return NotSupportedError(
+        f"table function {name}() is not offered",
+        hint=f"FROM takes tables, queries and {', '.join(sorted(TABLE_FUNCTIONS))}",
+        span=node_span(call),
+    )
 
 
 def _common(left: Sequence[Relation], right: Sequence[Relation]) -> list[str]:

@@ -169,6 +169,12 @@ def check_arguments(tree: exp.Expr, calls: Mapping[int, TokenCall]) -> None:
         _check(call_tokens)
         node.meta[SOURCE_NAME] = call_tokens.name
     _name_written(without_place, frozenset(calls[start].name for start in unread))
+    for table in nodes_of(tree, exp.Table):
+        source = table.this
+        if isinstance(source, exp.Expr) and not isinstance(source, exp.Identifier):
+            call_tokens = calls.get(source.meta.get("start", -1))
+            if call_tokens is not None:
+                source.meta[SOURCE_NAME] = call_tokens.name  # such as mod(), an operator
 
 
 def _name_written(nodes: Sequence[exp.Func], names: frozenset[str]) -> None:

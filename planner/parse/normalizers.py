@@ -93,6 +93,14 @@ def _part(node: exp.Expr, span_of: SpanOf) -> None:
         check_part(part.name, span_of(part.name))
     elif part is not None and isinstance(node, exp.Extract):
         raise _no_word("part of a time", span_of)
+    elif isinstance(node, exp.TimestampDiff) and not isinstance(part, exp.Column | None):
+        # Its unit is printed as a text, which an expression is none of.
+        raise InvalidValueError(
+            "argument 3 of timestamp_diff() is no unit of time",
+            hint="it must be a word, such as day or month",
+            span=span_of("timestamp_diff"),
+            sqlstate="22023",
+        )
 
 
 def _no_word(what: str, span_of: SpanOf) -> NotSupportedError:

@@ -53,14 +53,29 @@ def test_arguments_by_name_are_refused_where_a_call_has_no_names(
 
 
 @pytest.mark.parametrize(
-    "call", ["list(1)", "array_contains(1, 2)", "logical_and(1)", "ucase(1)", "to_char(1, 2)"]
-)
+    "call",
+    [
+        "list(1)", "array_contains(1, 2)", "logical_and(1)", "ucase(1)", "to_char(1, 2)",
+        "mod(1, 2)", "xor(1, 2)", "like('a', 'b')", "like('a', 'b', 'c')", "any_value(1)",
+    ],
+)  # fmt: skip
 def test_a_call_in_from_is_refused_by_the_name_that_is_written(
     connection: pykudu_sql.Connection, call: str
 ) -> None:
     sqlstate, message = refusal(connection, f"SELECT * FROM {call}")
     assert sqlstate == "0A000"
     assert message == f"table function {call.partition('(')[0]}() is not offered"
+
+
+@pytest.mark.parametrize(
+    "unit", ["DATE '2020-01-01'", "NULL", "TRUE", "-1", "('day')", "upper(s)", "(SELECT 'day')"]
+)
+def test_a_difference_of_times_names_the_argument_that_is_no_unit(
+    connection: pykudu_sql.Connection, unit: str
+) -> None:
+    sqlstate, message = refusal(connection, f"SELECT timestamp_diff(now(), now(), {unit}) FROM t")
+    assert sqlstate == "22023"
+    assert message == "argument 3 of timestamp_diff() is no unit of time"
 
 
 @pytest.mark.parametrize("call", ["ndv(k, ?)", "ndv(k, s)", "ndv(k, 'x')", "likelihood(k, s)"])
