@@ -266,8 +266,7 @@ class ShellSession:
                 raise StatementFailed from error
 
     def _may_be_quoted(self, sql: str) -> bool:
-        """Whether a text may be printed: that of a file only where a statement begins in it."""
-        return not self._depth or begins_statement(sql)
+        return not self._depth or begins_statement(sql)  # no words of a file that is no script
 
     def check_cancelled(self) -> None:
         """Raise Cancelled if the user pressed Ctrl-C since the script began."""
@@ -339,9 +338,8 @@ class ShellSession:
         return printed.summary
 
     def _parameters(self, sql: str, values: Sequence[Value] | None) -> Parameters:
-        if values is not None:
-            return tuple(values)
-        return bind_parameters(sql, self._values, self.variables)
+        here = self._values, self.variables
+        return bind_parameters(sql, *here) if values is None else tuple(values)
 
     def show_last(self) -> None:
         """Print the last result again in full. Raises UsageError: there is none, or it is gone."""
