@@ -36,7 +36,7 @@ class Model:
         self.level = dict.fromkeys(TYPES, 0)
         self.rows: dict[int, Row] = {}
         self.moments: list[tuple[str, dict[int, Row], list[str]]] = []
-        self.connection = pykudu_sql.connect(path, autocommit=True, durability="off")
+        self.connection = _connect(path)
         columns = ", ".join(f"{name} {kinds[0]}" for name, kinds in TYPES.items())
         self.run(f"CREATE TABLE t (id INT PRIMARY KEY, {columns}) PARTITION BY HASH PARTITIONS 2")
         self.run("CREATE INDEX i ON t (a, f, d, s)")
@@ -120,7 +120,7 @@ class Model:
         shutil.copytree(self.path, copy)
         self.connection.close()
         self.path = copy
-        self.connection = pykudu_sql.connect(copy, autocommit=True, durability="off")
+        self.connection = _connect(copy)
 
     def restore(self) -> None:
         if self.moments:
@@ -158,6 +158,11 @@ class Model:
             else:
                 state[key] = tuple(cells)
         assert state == self.rows
+
+
+def _connect(path: Path) -> pykudu_sql.Connection:
+    # Maintenance of its own would delete files while `crash` copies them.
+    return pykudu_sql.connect(path, autocommit=True, durability="off", maintenance=False)
 
 
 def _holds(cell: Any, op: str, wanted: Any) -> bool:
