@@ -79,7 +79,8 @@ class Model:
 
     def overtaken(self) -> None:
         """A transaction that writes before a change of type and commits after it."""
-        with pykudu_sql.connect(self.path, durability="off") as other:
+        with _connect(self.path) as other:
+            other.autocommit = False
             self.upsert(other)
             self.widen()
             other.commit()
