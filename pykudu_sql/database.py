@@ -18,7 +18,7 @@ from pykudu_sql.engine.duckdb_instance import DuckDB, EngineOptions
 from pykudu_sql.retry_queue import RetryQueue
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.storage.common.finalizer import start_finalizer, wait_for_finalizers
-from pykudu_sql.storage.common.memory_budget import Holder
+from pykudu_sql.storage.common.memory_budget import SMALL_LIMIT, Holder
 from pykudu_sql.storage.errors import OperationalError, ProgrammingError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.database_places import check_written
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 MEMORY: Final = ":memory:"
 _LOG: Final = logging.getLogger("pykudu_sql.database")
-_SMALL_BYTES: Final = 1 << 30
 _TRIM_THRESHOLD_BYTES: Final = 1 << 20
 _M_MMAP_THRESHOLD: Final = -3
 _SPILL_FOLDER: Final = "pykudu-spill"
@@ -73,7 +72,7 @@ class Database:
                 "writable for them (chmod go-w takes that right away)",
                 path,
             )
-        if 0 < settings.memory_limit < _SMALL_BYTES:
+        if 0 < settings.memory_limit < SMALL_LIMIT:
             _take_system_allocator()
         budget = self.store.budget
         self._duckdb = DuckDB(
@@ -84,6 +83,7 @@ class Database:
                 settings.spill_limit,
                 lambda: budget.free if settings.memory_limit else 0,
                 budget.shares.value,
+                settings.memory_limit,
             )
         )
         budget.measure_with(Holder.ENGINE, self._duckdb.memory)

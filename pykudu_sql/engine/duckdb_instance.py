@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
+from pykudu_sql.engine.engine_allocator import give_back_freed_memory
 from pykudu_sql.engine.inherited import hold_duckdb
 from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES
+from pykudu_sql.storage.common.memory_budget import TIGHT_LIMIT
 from pykudu_sql.storage.common.thread_priority import at_lower_priority
 from pykudu_sql.storage.errors import InterfaceError
 
@@ -53,6 +55,7 @@ class EngineOptions:
         memory_limit: bytes beside the scanned data itself, 0 for the engine's own default.
         result_limit: gives the bytes that the rows of a result may take in memory, 0 for no limit.
         value_limit: bytes that one value may have which a query computes.
+        process_limit: bytes that the whole process may take, 0 for no limit.
         spill_directory: gives the directory for what does not fit; made when needed, removed at the
             end. None forbids it to use the disk.
         spill_limit: bytes it may put there, 0 for the engine's own default.
@@ -64,6 +67,7 @@ class EngineOptions:
     spill_limit: int = 0
     result_limit: Callable[[], int] = lambda: 0
     value_limit: int = MAX_VALUE_BYTES
+    process_limit: int = 0
 
 
 class DuckDB:
@@ -172,6 +176,8 @@ def _open(options: EngineOptions) -> "DuckDBPyConnection":
         config["memory_limit"] = f"{options.memory_limit}B"
     if options.spill_limit:
         config["max_temp_directory_size"] = f"{options.spill_limit}B"
+    if 0 < options.process_limit < TIGHT_LIMIT:
+        give_back_freed_memory()
     # The threads that it works with have the priority of the one that opens it.
     connection = at_lower_priority(lambda: duckdb.connect(":memory:", config=config))
     add_guards(connection, options.memory_limit, options.value_limit)

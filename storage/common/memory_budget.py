@@ -18,6 +18,9 @@ from pykudu_sql.storage.errors import OperationalError
 # Code and libraries with their own buffers, once queries and writes have run.
 PROCESS_BYTES = 160 << 20
 LEAST_ENGINE_BYTES = 64 << 20
+# Of a process that may take less, Arrow and the C library keep little of what is free; of one that
+# may take less than the second, DuckDB keeps nothing, which costs its queries a tenth.
+SMALL_LIMIT, TIGHT_LIMIT = 1 << 30, 512 << 20
 MOST_CACHED = MOST_IN_MEMSTORES = 1 << 30
 # What is taken at once is in memory about three times: read, changed and written.
 LEAST_CHUNK, LEAST_PIECE, MOST_PIECE = 1 << 20, 4 << 20, 256 << 20
