@@ -1,8 +1,9 @@
 """Applying deltas to base data: a scatter a column and layer (Kudu's `tablet/delta_applier.cc`).
 
-Fixed-width columns without nulls are patched on a copy of their buffer; everything else through an
-index that picks each row from the base or from a layer. Dictionary-encoded strings stay
-dictionaries: the layers' words are appended to the dictionary where they are new.
+Cells of a fixed width are patched on a copy of their buffer, and of their validity where some are
+NULL. Dictionary-encoded strings stay dictionaries: the layers' words are appended to the dictionary
+where they are new, and their codes are such cells. Everything else is picked, row by row, from the
+base or from a layer.
 """
 
 from collections.abc import Sequence
@@ -13,10 +14,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import fixed_view, from_fixed
-from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.common.types.arrays import fixed_view, from_fixed, validity
+from pykudu_sql.storage.common.types.types import DataType
 from pykudu_sql.storage.common.types.widening import in_type
-from pykudu_sql.storage.tablet.delta.delta_store import CellPatch, concat_values
+from pykudu_sql.storage.tablet.delta.delta_store import CellPatch, Ordinals, concat_values
+from pykudu_sql.storage.tablet.delta.word_codes import coded, codes_of, wide_enough, words_by_code
 
 
 def apply_patch(
@@ -46,17 +48,14 @@ def apply_patches(
     base = in_type(base, arrow)
     cells = [in_type(layer.values, arrow) for layer in layers]
     parts = [layer.ordinals - start if start else layer.ordinals for layer in layers]
-    simple = not column_type.is_variable and column_type.kind is not Kind.BOOL
-    nulls = base.null_count or any(values.null_count for values in cells)
-    if simple and not nulls and not pa.types.is_dictionary(base.type):
-        data = copied(fixed_view(base, column_type))
-        for indices, values in zip(parts, cells, strict=True):
-            data[indices] = fixed_view(values, column_type)
-        return from_fixed(data, column_type)
-    changed = concat_values(cells)
     if pa.types.is_dictionary(base.type):
-        return _patch_dictionary(base, parts, changed)
-    return _choose(base, parts, changed)
+        return _patch_dictionary(base, np.concatenate(parts), concat_values(cells))
+    if column_type.is_variable:
+        return _choose(base, parts, concat_values(cells))
+    data = copied(fixed_view(base, column_type))
+    for indices, values in zip(parts, cells, strict=True):
+        data[indices] = fixed_view(values, column_type)
+    return from_fixed(data, column_type, _validity_after(base, parts, cells))
 
 
 def copied(stored: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -67,7 +66,7 @@ def copied(stored: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return copied
 
 
-def _choose(base: pa.Array, parts: Sequence[npt.NDArray[np.int64]], values: pa.Array) -> pa.Array:
+def _choose(base: pa.Array, parts: Sequence[Ordinals], values: pa.Array) -> pa.Array:
     """The base with values, those of one layer after another, at the places of each layer."""
     index = np.arange(len(base), dtype=np.int64)
     first = len(base)
@@ -77,16 +76,24 @@ def _choose(base: pa.Array, parts: Sequence[npt.NDArray[np.int64]], values: pa.A
     return pc.pick(pa.concat_arrays([base, values]), pa.array(index))
 
 
-def _patch_dictionary(
-    base: pa.DictionaryArray, parts: Sequence[npt.NDArray[np.int64]], values: pa.Array
-) -> pa.Array:
-    encoded = values.dictionary_encode()
-    existing = pc.index_in(encoded.dictionary, base.dictionary)
-    new_words = encoded.dictionary.filter(pc.is_null(existing))
-    fresh = np.asarray(pc.is_null(existing))
-    codes = np.asarray(pc.fill_null(existing, 0)).astype(np.int32)
-    codes[fresh] = len(base.dictionary) + np.arange(len(new_words), dtype=np.int32)
-    recoded = pa.array(codes).take(encoded.indices)
-    indices = _choose(base.indices.cast(pa.int32()), parts, recoded)
-    words = pa.concat_arrays([base.dictionary, new_words])
-    return pa.DictionaryArray.from_arrays(indices, words)
+def _patch_dictionary(base: pa.DictionaryArray, places: Ordinals, values: pa.Array) -> pa.Array:
+    """The base with values at some places; of a place that comes twice, the later one stays."""
+    changed = coded(base.dictionary, values)
+    codes = copied(wide_enough(codes_of(base), changed.dictionary))
+    codes[places] = codes_of(changed)
+    valid = _validity_after(base.indices, [places], [changed.indices])
+    return words_by_code(codes, changed.dictionary, valid)
+
+
+def _validity_after(
+    base: pa.Array, parts: Sequence[Ordinals], cells: Sequence[pa.Array]
+) -> npt.NDArray[np.bool_] | None:
+    """False where the base with cells at the places of each part has a NULL; None without one."""
+    masks = [validity(values) for values in cells]
+    before = validity(base)
+    if before is None and all(mask is None for mask in masks):
+        return None
+    valid = np.ones(len(base), np.bool_) if before is None else np.array(before)
+    for indices, mask in zip(parts, masks, strict=True):
+        valid[indices] = True if mask is None else mask
+    return valid

@@ -35,6 +35,8 @@ from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 Ordinals = npt.NDArray[np.int64]
 Timestamps = npt.NDArray[np.uint64]
 Kinds = npt.NDArray[np.uint8]
+# Rows, and the cell that each is set to.
+CellsSet = tuple[Ordinals, pa.Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +339,15 @@ def winners(
         last = last_of_each(ordinals)
         ordinals, values = ordinals[last], values.filter(pa.array(last))
     return ColumnPatch(ordinals, values) if len(ordinals) else None
+
+
+def cells_set_by(changes: Iterable[Deltas], column_id: int) -> list[CellsSet]:
+    """What batches set in a column, one after another; a row comes as often as it is set."""
+    having = [(deltas, deltas.cells[column_id]) for deltas in changes if column_id in deltas.cells]
+    return [
+        (d.ordinals if len(c.positions) == len(d) else d.ordinals[c.positions], c.values)
+        for d, c in having
+    ]
 
 
 def liveness(

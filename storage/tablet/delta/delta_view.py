@@ -17,13 +17,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
+from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound, Timestamp
 from pykudu_sql.storage.tablet.delta.delta_run import DeltaRun
 from pykudu_sql.storage.tablet.delta.delta_store import (
     CellPatch,
+    CellsSet,
     ColumnPatch,
     Deltas,
     Ordinals,
+    cells_set_by,
     concat_values,
     last_of_each,
     liveness,
@@ -136,6 +138,7 @@ class DeltaView:
         self._parts = parts
         self._layers: dict[int, tuple[CellPatch, ...]] = {}
         self._patches: dict[int, CellPatch | None] = {}
+        self._changed: dict[int, Ordinals] = {}
         self._liveness: Liveness | None = None
         self._alive: dict[int, npt.NDArray[np.bool_] | None] = {}
 
@@ -160,7 +163,11 @@ class DeltaView:
         layers = self.layers(column_id)
         if len(layers) <= 1:
             return layers[0].ordinals if layers else None
-        return np.unique(np.concatenate([layer.ordinals for layer in layers]))
+        if column_id not in self._changed:
+            # `np.unique` hashes, which takes thirty times as long as to sort.
+            ordinals = np.sort(np.concatenate([layer.ordinals for layer in layers]))
+            self._changed[column_id] = ordinals[last_of_each(ordinals)]
+        return self._changed[column_id]
 
     def liveness(self) -> Liveness:
         if self._liveness is None:
@@ -198,6 +205,7 @@ class CurrentView(DeltaView):
         """
         super().__init__((files, *stores))
         self.newest = newest
+        self._files = files
         self._stores = stores
         self._newest_on_disk = newest_on_disk
 
@@ -206,6 +214,17 @@ class CurrentView(DeltaView):
         if self._newest_on_disk >= time:
             return None
         return [deltas for store in self._stores for deltas in store.since(time)]
+
+    def cells_set(self, column_id: int) -> Sequence[CellsSet] | None:
+        """What all deltas set in a column, in their order; None where some cells stay in a file.
+
+        Changes in memory come as they arrived: nothing is merged.
+        """
+        patches = self._files.layers(column_id)
+        if not all(isinstance(patch, ColumnPatch) for patch in patches):
+            return None
+        in_memory = (deltas for store in self._stores for deltas in store.since(UNCOMMITTED))
+        return [(p.ordinals, p.values) for p in patches] + cells_set_by(in_memory, column_id)
 
 
 def _layers(parts: Sequence[DeltaPart], column_id: int) -> tuple[CellPatch, ...]:

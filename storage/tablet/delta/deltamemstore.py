@@ -184,6 +184,11 @@ class DeltaMemStore:
         with self._seal_lock:
             self._seal()
             parts = self._newest.since(time)
+            if self._newest.merged_to >= bound:
+                # Changes that the bound leaves out may have superseded some below it.
+                parts = [self._everything.merged()]
+        if time < self.min_timestamp and self.max_timestamp < bound:
+            return parts
         return [within_times(part, time, bound) for part in parts]
 
     def outcome_of(self, ordinal: int, bound: SnapshotBound) -> RowChange | None:
@@ -229,20 +234,24 @@ class _Runs:
 
     Each tier holds fewer than `_TIER` runs, the lowest has the newest. A change is copied once a
     tier; the number of runs grows with the logarithm of the number of batches.
+
+    Attributes:
+        added: batches that arrived since the runs were made.
+        merged_to: the time of the newest change in a tier.
     """
 
-    __slots__ = ("_newest", "_tiers", "added")
+    __slots__ = ("_tiers", "added", "merged_to")
 
     def __init__(self) -> None:
         self.added: list[Deltas] = []
         self._tiers: list[list[DeltaRun]] = [[]]
-        self._newest = UNCOMMITTED  # the time of the newest change in a tier
+        self.merged_to = UNCOMMITTED
 
     def merged(self) -> tuple[DeltaRun, ...]:
         """All of them, oldest run first."""
         if self.added:
             batches = self.added
-            self._newest = Timestamp(int(batches[-1].timestamps.max()))
+            self.merged_to = Timestamp(int(batches[-1].timestamps.max()))
             if len(batches) >= _TIER:
                 batches = [collapse(merge_redo(batches), EVERYTHING)]
             self._tiers[0] += [DeltaRun(batch) for batch in batches]
@@ -255,7 +264,7 @@ class _Runs:
 
         Of the changes at that very time those that are in a tier may be missing.
         """
-        if time < self._newest or len(self.added) >= _MOST_ADDED:
+        if time < self.merged_to or len(self.added) >= _MOST_ADDED:
             return [run.deltas for run in self.merged()]
         parts = []
         for deltas in reversed(self.added):

@@ -76,10 +76,9 @@ class PatchedColumns:
             if changes is not None:
                 newest = previous.advance(changes, column.id, view.newest)
         if newest is None:
-            layers = view.layers(column.id)
-            if not layers:
-                return None
-            newest = patch_whole(read_base(), layers, column.type, view.newest)
+            newest = _from_base(view, column, read_base)
+        if newest is None:
+            return None
         array = newest.array
         self._keep((self._owner, column.id), newest)
         return array
@@ -89,3 +88,19 @@ class PatchedColumns:
         if not self._is_owner_watched:
             self._is_owner_watched = True
             self._cache.forget_after(self, self._owner)
+
+
+def _from_base(
+    view: CurrentView, column: ColumnSchema, read_base: Callable[[], pa.Array]
+) -> PatchedColumn | None:
+    """A column with all changes; None where there is none."""
+    changes = view.cells_set(column.id)
+    if changes is not None and not changes:
+        return None
+    base = read_base()
+    if changes is not None:
+        patched = patch_whole(base, changes, column.type, view.newest)
+        if patched is not None:
+            return patched
+    array = apply_patches(base, 0, view.layers(column.id), column.type)
+    return PatchedColumn(array, column.type, view.newest)

@@ -7,10 +7,12 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pykudu_sql.storage.common.types.hybrid_time import Timestamp, bound_at
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch, apply_patches
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_store import cells_set_by
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.delta.row_change import RowChange
@@ -119,3 +121,13 @@ def add(store: DeltaMemStore, rows: list[int], change: RowChange, *, batched: bo
         return
     columns = {i: pa.array([cell] * len(rows), TYPES[i].arrow) for i, cell in change.cells.items()}
     store.add_batch(change.kind, np.array(rows, np.int64), columns, change.timestamp)
+
+
+def test_what_came_since_has_changes_that_later_ones_than_the_bound_supersede() -> None:
+    store = DeltaMemStore(1, TYPES)
+    for time in range(1, 40):
+        cells = {1: pa.array([time], pa.int32())}
+        store.add_batch(DeltaKind.UPDATE, np.array([3]), cells, Timestamp(time))
+    store.current()
+    changes = cells_set_by(store.since(Timestamp(0), bound_at(Timestamp(20))), 1)
+    assert [value for _, values in changes for value in values.to_pylist()][-1] == 20

@@ -1,0 +1,170 @@
+"""How the cells of a whole column stand in an array of numpy, each at its place, to be set there.
+
+Numbers are cells of their width. Texts are views (Arrow's `string_view`): a cell of 16 bytes has
+the length, and the text itself or the place of it in one of several buffers, so a changed text is
+another cell and one more buffer, and no text moves. The engine reads them as fast as strings. Texts
+of a dictionary are codes, and a word that is new goes to its end.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.common.types.arrays import fixed_view
+from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.common.types.widening import in_type
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
+from pykudu_sql.storage.tablet.delta.word_codes import coded, codes_of, wide_enough, words_by_code
+
+Cells = npt.NDArray[Any]
+
+_INLINE_BYTES: Final = 12
+# Texts that were changed again stay where they are, until the column is patched from its base.
+_MOST_BUFFERS: Final = 64
+_MOST_WORDS: Final = 1 << 16
+
+
+class CellForm(Protocol):
+    """What cells mean, and what they refer to; never changes."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of what cells refer to."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more cells should be set."""
+
+    def with_cells(
+        self, cells: Cells, ordinals: Ordinals, values: pa.Array
+    ) -> "tuple[Cells, CellForm]":
+        """Set cells, in place unless they have to be wider; of a row that comes twice the later.
+
+        `values`: no NULLs, without a dictionary.
+        """
+
+    def array(self, cells: Cells) -> pa.Array:
+        """The cells as Arrow has them, zero-copy."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedCells:
+    """Values of a fixed width, as `fixed_view` gives them."""
+
+    type: DataType
+    size: int = 0
+    is_full: bool = False
+
+    def with_cells(
+        self, cells: Cells, ordinals: Ordinals, values: pa.Array
+    ) -> tuple[Cells, CellForm]:
+        """See `CellForm`."""
+        cells[ordinals] = fixed_view(in_type(values, self.type.arrow), self.type)
+        return cells, self
+
+    def array(self, cells: Cells) -> pa.Array:
+        """See `CellForm`."""
+        return pa.Array.from_buffers(self.type.arrow, len(cells), [None, pa.py_buffer(cells)])
+
+
+@dataclass(frozen=True, slots=True)
+class TextViews:
+    """Texts as views, shape (n, 2).
+
+    The first word has the length and the first four bytes; the second, of texts that do not fit
+    into a view, the number of a buffer and the place there. `buffers`: those that views name.
+    """
+
+    buffers: tuple[pa.Buffer, ...]
+
+    @property
+    def size(self) -> int:
+        """See `CellForm`."""
+        return sum(buffer.size for buffer in self.buffers)
+
+    @property
+    def is_full(self) -> bool:
+        """See `CellForm`."""
+        return len(self.buffers) > _MOST_BUFFERS
+
+    def with_cells(
+        self, cells: Cells, ordinals: Ordinals, values: pa.Array
+    ) -> tuple[Cells, CellForm]:
+        """See `CellForm`."""
+        views, added = _views_of(values)
+        if added:
+            views = views.copy()
+            is_apart = (views[:, 0] & np.uint64(0xFFFFFFFF)) > _INLINE_BYTES
+            views[:, 1] += np.where(is_apart, np.uint64(len(self.buffers)), 0)
+        cells[ordinals] = views
+        return cells, TextViews((*self.buffers, *added))
+
+    def array(self, cells: Cells) -> pa.Array:
+        """See `CellForm`."""
+        buffers = [None, pa.py_buffer(cells), *self.buffers]
+        return pa.Array.from_buffers(pa.string_view(), len(cells), buffers)
+
+
+@dataclass(frozen=True, slots=True)
+class WordCodes:
+    """Codes of the words of a dictionary."""
+
+    words: pa.Array
+
+    @property
+    def size(self) -> int:
+        """See `CellForm`."""
+        size: int = self.words.nbytes
+        return size
+
+    @property
+    def is_full(self) -> bool:
+        """See `CellForm`."""
+        return len(self.words) > _MOST_WORDS
+
+    def with_cells(
+        self, cells: Cells, ordinals: Ordinals, values: pa.Array
+    ) -> tuple[Cells, CellForm]:
+        """See `CellForm`."""
+        changed = coded(self.words, values)
+        cells = wide_enough(cells, changed.dictionary)
+        cells[ordinals] = codes_of(changed)
+        return cells, WordCodes(changed.dictionary)
+
+    def array(self, cells: Cells) -> pa.Array:
+        """See `CellForm`."""
+        return words_by_code(cells, self.words)
+
+
+def form_of(values: pa.Array, column_type: DataType) -> tuple[Cells, CellForm] | None:
+    """The cells of a column, not to be changed, and their form; None where they have none.
+
+    BOOLEANs and binaries have none, nor have columns with a NULL. `values`: at least one.
+    """
+    if values.null_count:
+        return None
+    if pa.types.is_dictionary(values.type):
+        return codes_of(values), WordCodes(values.dictionary)
+    if column_type.is_text:
+        views, buffers = _views_of(values)
+        return views, TextViews(buffers)
+    if column_type.is_variable or column_type.kind is Kind.BOOL:
+        return None
+    return fixed_view(in_type(values, column_type.arrow), column_type), FixedCells(column_type)
+
+
+def views_at(array: pa.Array, ordinals: Ordinals) -> pa.Array:
+    """Some cells of an array of views."""
+    _, data, *buffers = array.buffers()
+    views = np.frombuffer(data, "<u8", 2 * len(array)).reshape(-1, 2)[ordinals]
+    return TextViews(tuple(buffers)).array(views)
+
+
+def _views_of(texts: pa.Array) -> tuple[Cells, tuple[pa.Buffer, ...]]:
+    views = texts.cast(pa.string_view())
+    _, data, *buffers = views.buffers()
+    words = np.frombuffer(data, "<u8", 2 * len(views), 16 * views.offset).reshape(-1, 2)
+    return words, tuple(buffers)
