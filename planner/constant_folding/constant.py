@@ -9,19 +9,38 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import Enum
 
 from sqlglot import exp
 
 from pykudu_sql.planner.constant_folding.moment import constant_values
 from pykudu_sql.planner.functions.functions import is_volatile
 from pykudu_sql.planner.functions.parameter_literals import parameter_key
+from pykudu_sql.planner.operands.comparison import DATE_TEXT, TIMESTAMP_TEXT
 from pykudu_sql.planner.operands.value import ParameterKey
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.tree_nodes import all_nodes
+from pykudu_sql.storage.common.types.types import DataType
 from pykudu_sql.storage.errors import DataError, ProgrammingError
 
 _MAX_DIGITS = 38
+_OF_ONE_TYPE = frozenset({int, bool, Decimal, dt.date, bytes, type(None)})
+_COMMON_TYPES = frozenset(
+    {
+        *(exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.DATE, exp.DType.TIMESTAMP),
+        *(exp.DType.TIMESTAMPNTZ, exp.DType.INTERVAL),
+    }
+)
+_COMMON_CALLS = (exp.Cast, exp.Concat, exp.DPipe, exp.Lower, exp.Upper, exp.Substring, exp.Trim)
 _VARYING = (exp.Column, exp.Placeholder, exp.Query, exp.Star, exp.AggFunc, exp.Window)
+
+
+class Typing(Enum):
+    """How much the value of a constant says of its type."""
+
+    LITERAL = "the text of a literal takes on the type that it meets"
+    COMPUTED = "the type is that of the value"
+    HIDDEN = "the type is another one, perhaps of more digits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +48,13 @@ class Constant:
     """A value known while planning; None is NULL."""
 
     value: object
+    typing: Typing = Typing.LITERAL
+
+    def is_whole_beside(self, column_type: DataType) -> bool:
+        """Whether the value is all that the engine compares with a column of a type."""
+        if self.typing is Typing.COMPUTED:
+            return column_type.is_text or not isinstance(self.value, str)
+        return self.typing is Typing.LITERAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +85,7 @@ def constants(nodes: Sequence[exp.Expr], context: PlanContext) -> list[Constant 
     except (DataError, ProgrammingError):
         return None  # the engine will say so when the row is there
     for index, value in zip(computed, values, strict=True):
-        results[index] = Constant(value)
+        results[index] = Constant(value, _typing(value, nodes[index]))
     return [value for value in results if value is not None]
 
 
@@ -67,6 +93,24 @@ def _plain(node: exp.Expr) -> exp.Expr:
     while isinstance(node, exp.Paren):
         node = node.this
     return node
+
+
+def _typing(value: object, node: exp.Expr) -> Typing:
+    """What a computed value says of its type.
+
+    A float may have 32 bits in the engine, a text may be JSON, and a time may have nanoseconds.
+    """
+    is_of_several = type(value) is str or type(value) is dt.datetime
+    if type(value) in _OF_ONE_TYPE or (is_of_several and all(map(_is_common, all_nodes(node)))):
+        return Typing.COMPUTED
+    return Typing.HIDDEN
+
+
+def _is_common(node: exp.Expr) -> bool:
+    """Whether an operation gives texts and times of the types that columns have."""
+    if isinstance(node, exp.DataType):
+        return node.this in _COMMON_TYPES
+    return not isinstance(node, exp.Func) or isinstance(node, _COMMON_CALLS)
 
 
 def _varies(node: exp.Expr) -> bool:
@@ -90,7 +134,7 @@ def written_constant(node: exp.Expr) -> Constant | Hole | None:
             return Constant(_negated(literal_value(number)))
         case exp.Cast(this=exp.Literal(is_string=True) as text):
             moment = _moment(text.this, node.to)
-            return None if moment is None else Constant(moment)
+            return None if moment is None else Constant(moment)  # else the engine reads it
     return None
 
 
@@ -117,12 +161,14 @@ def _binary(node: exp.HexString) -> Constant | None:
 
 
 def _moment(text: str, target: exp.DataType) -> dt.date | dt.datetime | None:
+    """The moment that a text is in a form that everybody reads alike."""
     try:
-        if target.is_type(exp.DType.DATE):
-            return dt.date.fromisoformat(text.strip())
-        if target.is_type(exp.DType.TIMESTAMP, exp.DType.TIMESTAMPNTZ):
-            moment = dt.datetime.fromisoformat(text.strip())
-            return moment if moment.tzinfo is None else None
+        if target.is_type(exp.DType.DATE) and DATE_TEXT.fullmatch(text):
+            return dt.date.fromisoformat(text)
+        if target.is_type(exp.DType.TIMESTAMP, exp.DType.TIMESTAMPNTZ) and TIMESTAMP_TEXT.fullmatch(
+            text
+        ):
+            return dt.datetime.fromisoformat(text)
     except ValueError:
         return None
     return None

@@ -179,7 +179,7 @@ class _ConditionReader:
                 raise _unlike(column, value) from None
             if cell is not None:
                 return Compared(operand, op, FixedCell(cell))
-            bound = compare(column, op, value)
+            bound = compare(column, op, value).predicate
             if isinstance(bound, Comparison):
                 return Compared(operand, bound.op, FixedCell(bound.value))
             raise InvalidSchemaError(

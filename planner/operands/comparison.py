@@ -7,6 +7,9 @@ same rows (`int_column < 5.5` is `<= 5`; `tiny_column < 1000` is `IS NOT NULL`).
 rule is not reproduced bit by bit (FLOAT columns, DECIMAL against binary fractions, text against
 numbers), the result is wider, or `ALWAYS`. A scan may return too much, since the residual query
 filters again; it may never return too little.
+
+Whether it is wider is decided here too, beside each predicate, and nowhere else: who leaves the
+residual query out asks `Approximation.is_exact`.
 """
 
 import datetime as dt
@@ -15,6 +18,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -53,13 +57,29 @@ class InexactKeyError(Exception):
     """A key is compared with a value of another kind: only the engine knows what equals it."""
 
 
+class Approximation(NamedTuple):
+    """What a condition says of the stored cells.
+
+    Attributes:
+        predicate: holds for every row that the condition is true for.
+        is_exact: whether the condition is true, and no error, for every row that it holds for.
+    """
+
+    predicate: Predicate
+    is_exact: bool
+
+
+NO_ROW = Approximation(NEVER, True)
+ANY_ROW = Approximation(ALWAYS, False)
+
+
 def mirrored(op: Op) -> Op:
     """The operator of `b op a` for `a op b`."""
     return _MIRROR[op]
 
 
-def compare(column: ColumnSchema, op: Op, value: object) -> Predicate:
-    """The predicate `column op value`.
+def compare(column: ColumnSchema, op: Op, value: object) -> Approximation:
+    """The condition `column op value`.
 
     Args:
         column: a column of the scan's table.
@@ -71,25 +91,36 @@ def compare(column: ColumnSchema, op: Op, value: object) -> Predicate:
         none, `ALWAYS` when nothing can be said.
     """
     if value is None:
-        return NEVER
+        return NO_ROW
     kind = column.type.kind
     if column.type.integer_range is not None:
         exact = _stored_fraction(column.type, value)
         if exact is None:
-            return _near_decimal(column, op, value)
-        return _compare_exact(column, op, exact)
+            return Approximation(_near_decimal(column, op, value), False)
+        return Approximation(_compare_exact(column, op, exact), _is_of_the_engine(value))
     if kind is Kind.DOUBLE:
-        return _compare_double(column, op, value)
+        return Approximation(_compare_double(column, op, value), False)
     if kind is Kind.FLOAT:
-        return _compare_float(column, op, value)
+        return Approximation(_compare_float(column, op, value), False)
     cell = _plain_cell(kind, value)
-    return ALWAYS if cell is None else Comparison(column.id, op, cell)
+    return ANY_ROW if cell is None else Approximation(Comparison(column.id, op, cell), True)
 
 
-def among(column: ColumnSchema, values: Iterable[object]) -> Predicate:
-    """The predicate `column IN (values)`."""
-    parts = [compare(column, Op.EQ, value) for value in values]
-    return disjunction(parts)
+def among(column: ColumnSchema, values: Iterable[object]) -> Approximation:
+    """The condition `column IN (values)`."""
+    return any_approximation([compare(column, Op.EQ, value) for value in values])
+
+
+def all_approximations(parts: Sequence[Approximation]) -> Approximation:
+    """The condition that all of some are true."""
+    predicate = conjunction([part.predicate for part in parts])
+    return Approximation(predicate, all(part.is_exact for part in parts))
+
+
+def any_approximation(parts: Sequence[Approximation]) -> Approximation:
+    """The condition that one of some is true."""
+    predicate = disjunction([part.predicate for part in parts])
+    return Approximation(predicate, all(part.is_exact for part in parts))
 
 
 def null_test(column: ColumnSchema, is_null: bool) -> Predicate:
@@ -154,19 +185,20 @@ def exact_cell(column_type: DataType, value: object) -> Cell:
         limits = _INTEGER_RANGES.get(column_type.kind)
         if limits is not None and limits[0] <= value <= limits[1]:
             return value
-        if value.bit_length() > _ENGINE_BITS:
-            raise InexactKeyError
     elif type(value) is str and column_type.kind is Kind.STRING:
         return value
-    comparison = compare(ColumnSchema(0, "", column_type, nullable=False), Op.EQ, value)
-    if isinstance(comparison, Comparison) and comparison.op is Op.EQ:
-        too_long = isinstance(comparison.value, str) and 0 < column_type.length < len(
-            comparison.value
-        )
-        return None if too_long else comparison.value
-    if comparison == NEVER:
+    equal, is_exact = compare(ColumnSchema(0, "", column_type, nullable=False), Op.EQ, value)
+    if not is_exact:
+        raise InexactKeyError
+    if not isinstance(equal, Comparison):
         return None
-    raise InexactKeyError
+    too_long = isinstance(equal.value, str) and 0 < column_type.length < len(equal.value)
+    return None if too_long else equal.value
+
+
+def _is_of_the_engine(value: object) -> bool:
+    """Whether a number is one that the engine takes: its integers have 128 bits."""
+    return type(value) is not int or value.bit_length() <= _ENGINE_BITS
 
 
 def _stored_fraction(column_type: DataType, value: object) -> Fraction | None:

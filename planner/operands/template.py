@@ -5,10 +5,18 @@ A template is a storage predicate, complete, or a tree with conditions that wait
 (`comparison`), so a parameter prunes exactly as the literal in its place would.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from pykudu_sql.planner.operands.comparison import among, compare, conjunction, disjunction
+from pykudu_sql.planner.operands.comparison import (
+    Approximation,
+    all_approximations,
+    among,
+    any_approximation,
+    compare,
+    conjunction,
+    disjunction,
+)
 from pykudu_sql.planner.operands.value import Parameter, ParameterValues, parameter_value
 from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS, NEVER, Op, Predicate
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -79,6 +87,11 @@ def _joined(
     return rest[0] if len(rest) == 1 else kind(tuple(rest))
 
 
+def loses_parameters(parts: Iterable[PredicateTemplate], whole: PredicateTemplate) -> bool:
+    """Whether templates have parameters, and what was made of them has none left to check."""
+    return not isinstance(whole, Waiting) and any(isinstance(part, Waiting) for part in parts)
+
+
 def bind_predicate(
     template: PredicateTemplate | None, parameters: ParameterValues
 ) -> Predicate | None:
@@ -92,11 +105,17 @@ def bind_predicate(
     """
     if template is None:
         return None
-    bound = _bind(template, parameters)
+    bound = fill(template, parameters).predicate
     return None if bound == ALWAYS else bound
 
 
-def _bind(template: PredicateTemplate, parameters: ParameterValues) -> Predicate:
+def fill(template: PredicateTemplate, parameters: ParameterValues) -> Approximation:
+    """A template with its parameters filled, and whether all these are compared exactly.
+
+    What has no parameter is taken as exact: its condition says whether it is (`Condition`).
+
+    Raises InterfaceError: a parameter has no value.
+    """
     match template:
         case ParameterComparison(column, op, parameter):
             return compare(column, op, parameter_value(parameters, parameter.key, column.name))
@@ -111,18 +130,18 @@ def _bind(template: PredicateTemplate, parameters: ParameterValues) -> Predicate
                 ],
             )
         case AllOf(parts):
-            return conjunction([_bind(part, parameters) for part in parts])
+            return all_approximations([fill(part, parameters) for part in parts])
         case AnyOf(parts):
-            return disjunction([_bind(part, parameters) for part in parts])
+            return any_approximation([fill(part, parameters) for part in parts])
         case _:
-            return template
+            return Approximation(template, True)
 
 
 def _separate(parts: Sequence[PredicateTemplate]) -> tuple[list[Predicate], tuple[Waiting, ...]]:
     complete: list[Predicate] = []
     waiting: list[Waiting] = []
     for part in parts:
-        if isinstance(part, ParameterComparison | ParameterInList | AllOf | AnyOf):
+        if isinstance(part, Waiting):
             waiting.append(part)
         else:
             complete.append(part)

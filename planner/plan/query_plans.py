@@ -118,18 +118,18 @@ class CodedGroups:
 class ScannedRows:
     """The form of a query that needs no engine; see `pushdown.scanned_rows`.
 
+    The scan alone decides only where the values of its predicate's parameters are compared exactly
+    (`template.fill`).
+
     Attributes:
         outputs: ids of the stored columns that the result's columns are.
         order: in which the rows of the scan are wanted.
         offset: how many of them are left out at the beginning.
-        holes: the parameters of the condition. The scan alone decides only where the value of each
-            compares exactly with its type (`exact_comparison.compares_exactly`).
     """
 
     outputs: tuple[int, ...]
     order: ScanOrder
     offset: int
-    holes: tuple[Parameter, ...]
 
 
 @dataclass(frozen=True, slots=True)

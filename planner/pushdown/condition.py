@@ -1,7 +1,8 @@
 """What boolean expressions say about one table, as predicates of its scan.
 
 A condition is as wide as needed: it holds for every row that the expression can hold for, and the
-residual query filters again.
+residual query filters again. It says itself whether it is wider, which nobody reads out of the
+expression a second time.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,18 +13,25 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.bound_query import BoundQuery, relation_of, table_of
 from pykudu_sql.planner.bind.relations import ColumnReferences, DerivedTable, Scope, TableReference
 from pykudu_sql.planner.constant_folding.constant import Constant, Hole, constant, constants
-from pykudu_sql.planner.operands.comparison import compare, mirrored, null_test, starts_with
+from pykudu_sql.planner.operands.comparison import (
+    among,
+    compare,
+    mirrored,
+    null_test,
+    starts_with,
+)
 from pykudu_sql.planner.operands.template import (
     ParameterComparison,
     ParameterInList,
     PredicateTemplate,
     all_of,
     any_of,
+    loses_parameters,
 )
 from pykudu_sql.planner.operands.value import Parameter
 from pykudu_sql.planner.parse.long_list import LongList, long_list
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS, NEVER, InList, Op
+from pykudu_sql.storage.common.predicate.column_predicate import NEVER, InList, Op
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
 COMPARISONS: Mapping[type[exp.Expr], Op] = {
@@ -45,11 +53,14 @@ class Condition:
         reference: the table.
         template: holds for every row of it that the expression can hold for.
         fails_null: whether the expression is not true when the table's columns are all NULL.
+        is_exact: whether the expression is true for every row that the template holds for, if the
+            values of its parameters are compared exactly (`template.fill`).
     """
 
     reference: TableReference
     template: PredicateTemplate
     fails_null: bool
+    is_exact: bool = False
 
 
 Reader = Callable[[exp.Expr], Condition | None]
@@ -104,11 +115,6 @@ class ConditionReader:
                 return (condition,)
         return ()
 
-    def conjuncts(self, node: exp.Expr | None) -> Iterator[Condition]:
-        """The conditions among the AND-ed parts of an expression."""
-        for part in conjuncts(node):
-            yield from (condition for condition in self.read(part) if condition.template != ALWAYS)
-
     def column(self, node: exp.Expr) -> tuple[TableReference, ColumnSchema] | None:
         """The stored column that an expression is, None if it is anything else."""
         while isinstance(node, exp.Paren):
@@ -137,13 +143,13 @@ class ConditionReader:
         if bound_column is None or constant is None:
             return None
         reference, schema = bound_column
-        template: PredicateTemplate
         if isinstance(constant, Hole):
             hole = Parameter(constant.key, schema.type, schema.name)
-            template = ParameterComparison(schema, op, hole)
-        else:
-            template = compare(schema, op, constant.value)
-        return Condition(reference, template, fails_null=True)
+            return Condition(reference, ParameterComparison(schema, op, hole), True, True)
+        predicate, is_exact = compare(schema, op, constant.value)
+        return Condition(
+            reference, predicate, True, is_exact and constant.is_whole_beside(schema.type)
+        )
 
     def _comparison(self, node: exp.Expr) -> Condition | None:
         op = COMPARISONS.get(type(node))
@@ -157,7 +163,8 @@ class ConditionReader:
             return None
         lower = self._compare(node.this, Op.GE, node.args["low"])
         upper = self._compare(node.this, Op.LE, node.args["high"])
-        return _joined([part for part in (lower, upper) if part], all_of)
+        parts = [part for part in (lower, upper) if part is not None]
+        return conjunction(parts, len(parts) == 2) if parts else None
 
     def _in_list(self, node: exp.Expr) -> Condition | None:
         if not isinstance(node, exp.In):
@@ -178,10 +185,13 @@ class ConditionReader:
             Parameter(each.key, schema.type, schema.name) if isinstance(each, Hole) else each.value
             for each in listed
         ]
-        template: PredicateTemplate = ParameterInList(schema, tuple(values))
-        if not any(isinstance(value, Parameter) for value in values):
-            template = any_of([compare(schema, Op.EQ, value) for value in values])
-        return Condition(reference, template, fails_null=True)
+        is_whole = all(
+            isinstance(each, Hole) or each.is_whole_beside(schema.type) for each in listed
+        )
+        if any(isinstance(value, Parameter) for value in values):
+            return Condition(reference, ParameterInList(schema, tuple(values)), True, is_whole)
+        predicate, is_exact = among(schema, values)
+        return Condition(reference, predicate, True, is_exact and is_whole)
 
     def _long_list(self, node: exp.Expr, long_list: LongList) -> Condition | None:
         bound_column = self.column(node)
@@ -208,7 +218,7 @@ class ConditionReader:
         if bound_column is None:
             return None
         reference, schema = bound_column
-        return Condition(reference, null_test(schema, not negated), fails_null=negated)
+        return Condition(reference, null_test(schema, not negated), negated, True)
 
     def _like(self, node: exp.Expr) -> Condition | None:
         if not isinstance(node, exp.Like) or isinstance(node.parent, exp.Escape):
@@ -229,7 +239,7 @@ class ConditionReader:
         first = min((pattern.index(c) for c in _WILDCARDS if c in pattern), default=len(pattern))
         prefix = pattern[:first]
         if first == len(pattern):
-            return Condition(reference, compare(schema, Op.EQ, prefix), fails_null=True)
+            return Condition(reference, compare(schema, Op.EQ, prefix).predicate, fails_null=True)
         return Condition(reference, starts_with(schema, prefix), fails_null=True)
 
     def _flag(self, node: exp.Expr) -> Condition | None:
@@ -239,37 +249,35 @@ class ConditionReader:
         if bound_column is None:
             return None
         reference, schema = bound_column
-        return Condition(reference, compare(schema, Op.EQ, not negated), fails_null=True)
+        predicate, is_exact = compare(schema, Op.EQ, not negated)
+        return Condition(reference, predicate, True, is_exact)
 
     def _both(self, node: exp.And) -> Sequence[Condition]:
         """AND inside OR: what any part requires holds, since the query filters again."""
         by_reference: dict[TableReference, list[Condition]] = {}
+        is_whole = True
         for part in flattened(node):
-            for condition in self.read(part):
+            conditions = self.read(part)
+            is_whole = is_whole and len(conditions) == 1
+            for condition in conditions:
                 by_reference.setdefault(condition.reference, []).append(condition)
-        return [
-            Condition(
-                parts[0].reference,
-                all_of([part.template for part in parts]),
-                any(part.fails_null for part in parts),
-            )
-            for parts in by_reference.values()
-        ]
+        is_whole = is_whole and len(by_reference) == 1
+        return [conjunction(parts, is_whole) for parts in by_reference.values()]
 
     def _either(self, node: exp.Or) -> Sequence[Condition]:
         """OR: a table has a condition when every branch has one of it."""
         branches = flattened(node)
         by_reference = {condition.reference: [condition] for condition in self.read(next(branches))}
+        is_whole = len(by_reference) == 1
         for branch in branches:
             if not by_reference:
                 break
             here = {condition.reference: condition for condition in self.read(branch)}
+            is_whole = is_whole and len(here) == 1
             by_reference = {key: parts for key, parts in by_reference.items() if key in here}
             for key, parts in by_reference.items():
                 parts.append(here[key])
-        return [
-            condition for parts in by_reference.values() if (condition := _joined(parts, any_of))
-        ]
+        return [_disjunction(parts, is_whole) for parts in by_reference.values()]
 
 
 def stored_column(node: exp.Expr, bound: BoundQuery) -> tuple[TableReference, ColumnSchema] | None:
@@ -329,10 +337,32 @@ def flattened(node: exp.Connector) -> Iterator[exp.Expr]:
             yield current
 
 
+def conjunction(parts: Sequence[Condition], is_whole: bool) -> Condition:
+    """What the AND of expressions requires of a table.
+
+    `parts`: their conditions of that table; `is_whole`: whether they say all that these do.
+    """
+    fails_null = any(part.fails_null for part in parts)
+    return _joined(parts, all_of, fails_null, is_whole)
+
+
+def _disjunction(parts: Sequence[Condition], is_whole: bool) -> Condition:
+    """What the OR of expressions requires of a table; see `conjunction`."""
+    fails_null = all(part.fails_null for part in parts)
+    return _joined(parts, any_of, fails_null, is_whole)
+
+
 def _joined(
-    parts: Sequence[Condition], join: Callable[[Sequence[PredicateTemplate]], PredicateTemplate]
-) -> Condition | None:
-    if not parts:
-        return None
-    fails = all(part.fails_null for part in parts)
-    return Condition(parts[0].reference, join([part.template for part in parts]), fails)
+    parts: Sequence[Condition],
+    join: Callable[[Sequence[PredicateTemplate]], PredicateTemplate],
+    fails_null: bool,
+    is_whole: bool,
+) -> Condition:
+    templates = [part.template for part in parts]
+    template = join(templates)
+    is_exact = (
+        is_whole
+        and all(part.is_exact for part in parts)
+        and not loses_parameters(templates, template)  # whose values could be refused
+    )
+    return Condition(parts[0].reference, template, fails_null, is_exact)

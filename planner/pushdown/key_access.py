@@ -1,6 +1,7 @@
 """Key look-ups: statements about one row by its whole key, planned without the engine.
 
-The condition must be nothing but an equality with a constant or parameter for each key column.
+The condition must be nothing but an equality with a constant or parameter for each key column, of
+which the push-down says that it is exact.
 Anything more (another conjunct, a join, an ORDER BY) is left to the engine, which loses nothing:
 the same equalities are pushed into its scan.
 """
@@ -11,12 +12,11 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import BoundQuery, table_of
 from pykudu_sql.planner.bind.relations import TableReference
-from pykudu_sql.planner.constant_folding.constant import Hole
-from pykudu_sql.planner.operands.comparison import compare
+from pykudu_sql.planner.operands.template import ParameterComparison
 from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Value
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import KeyLookup, Plan
-from pykudu_sql.planner.pushdown.condition import ConditionReader, conjuncts
+from pykudu_sql.planner.pushdown.condition import Condition, ConditionReader, conjuncts
 from pykudu_sql.planner.pushdown.limit_pushdown import row_count
 from pykudu_sql.storage.common.predicate.column_predicate import Comparison, Op
 
@@ -86,21 +86,25 @@ def key_values(
     for part in conjuncts(where.this if where is not None else None):
         if not isinstance(part, exp.EQ):
             return None
-        column, value = reader.column(part.this), part.expression
-        if column is None:
-            column, value = reader.column(part.expression), part.this
-        if column is None or column[0] is not reference or column[1].id in values:
+        conditions = reader.read(part)
+        if len(conditions) != 1 or conditions[0].reference is not reference:
             return None
-        constant = reader.constant(value)
-        if isinstance(constant, Hole):
-            values[column[1].id] = Parameter(constant.key, column[1].type, column[1].name)
-            continue
-        equal = compare(column[1], Op.EQ, constant.value) if constant is not None else None
-        if not isinstance(equal, Comparison) or equal.op is not Op.EQ:
+        equal = _equal_value(conditions[0])
+        if equal is None or equal[0] in values:
             return None
-        values[column[1].id] = equal.value
+        values[equal[0]] = equal[1]
     key_ids = reference.table.schema.key_ids
     return tuple(values[i] for i in key_ids) if set(values) == set(key_ids) else None
+
+
+def _equal_value(condition: Condition) -> tuple[int, Value] | None:
+    """The id of the column of an equality, and what it equals; None of another condition."""
+    match condition:
+        case Condition(template=Comparison(column_id, Op.EQ, cell), is_exact=True):
+            return column_id, cell
+        case Condition(template=ParameterComparison(column, Op.EQ, parameter), is_exact=True):
+            return column.id, parameter
+    return None
 
 
 def parameters_of(values: tuple[Value, ...]) -> tuple[ParameterKey, ...]:

@@ -14,11 +14,13 @@ that its rows come from, where a filter on its columns is one on theirs (`planne
 WITH query is mentioned for several times must serve all mentions: a row may be dropped that every
 one of them would drop.
 
-Conditions are pushed as wide as needed and always applied again by the residual query.
+Conditions are pushed as wide as needed and applied again by the residual query. Only of a SELECT of
+one table it is noted whether its scan decides the WHERE (`Pushed.decided`), so that there is
+nothing to apply again.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -33,12 +35,32 @@ from pykudu_sql.planner.bind.relations import (
 )
 from pykudu_sql.planner.operands.template import PredicateTemplate, all_of, any_of
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.pushdown.condition import Condition, ConditionReader, conjuncts
+from pykudu_sql.planner.pushdown.condition import (
+    Condition,
+    ConditionReader,
+    conjunction,
+    conjuncts,
+)
 from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS, NEVER
 
 _MAX_WAYS = 500
-Pushed = dict[TableReference, PredicateTemplate]
+Templates = dict[TableReference, PredicateTemplate]
 Way = tuple[tuple[DerivedTable, Scope], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """What scans are given of the conditions of a query.
+
+    Attributes:
+        predicates: of each mention of a table that has one.
+        decided: the mentions that are all that a SELECT reads, whose predicate keeps no row for
+            which its WHERE is not true, if the values of parameters are compared exactly
+            (`template.fill`).
+    """
+
+    predicates: Mapping[TableReference, PredicateTemplate] = field(default_factory=dict)
+    decided: frozenset[TableReference] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +76,19 @@ class _Clause:
 
 
 def push_down(bound: BoundQuery, context: PlanContext) -> Pushed:
-    """The predicate of each mention of a table that has one."""
+    """The conditions of a query for its scans."""
     descent = _Descent(bound, context)
-    pushed: Pushed = {}
+    pushed: Templates = {}
     for scope in descent.scopes:
         pushed.update(descent.predicates_through(scope))
-    return {key: template for key, template in pushed.items() if template != ALWAYS}
+    predicates = {key: template for key, template in pushed.items() if template != ALWAYS}
+    return Pushed(predicates, frozenset(descent.decided))
 
 
 class _Descent:
     """Follows conditions from where they are written to the tables they end at.
 
-    `scopes`: of all SELECTs, and those that only rename a table's columns.
+    `scopes`: of all SELECTs, and those that only rename a table's columns; `decided`: see `Pushed`.
     """
 
     def __init__(self, bound: BoundQuery, context: PlanContext) -> None:
@@ -74,6 +97,7 @@ class _Descent:
         self._ways = 0
         self._clauses: dict[Scope, list[_Clause]] = {}
         self._uses: dict[Scope, list[tuple[DerivedTable, Scope]]] = {}
+        self.decided: set[TableReference] = set()
         self.scopes = [select.scope for select in bound.selects]
         for select in bound.selects:
             scope = select.scope
@@ -85,7 +109,7 @@ class _Descent:
                     if not read.steps:
                         self.scopes.append(read)
 
-    def predicates_through(self, scope: Scope, way: Way = ()) -> Pushed:
+    def predicates_through(self, scope: Scope, way: Way = ()) -> Templates:
         """What conditions in a SELECT and around it require of the tables at the end of `way`.
 
         `way`: the nested derived tables from `scope` down to the tables, each with the SELECT that
@@ -106,26 +130,34 @@ class _Descent:
         keys = dict.fromkeys(key for each in read_conditions for key in each)
         return {key: all_of([each[key] for each in read_conditions if key in each]) for key in keys}
 
-    def _conditions_of(self, scope: Scope, way: Way) -> Pushed:
+    def _conditions_of(self, scope: Scope, way: Way) -> Templates:
         """What the conditions of one SELECT require of the tables at the end of `way`."""
         end = way[-1][1] if way else scope
         ends = {each for each in end.relations if isinstance(each, TableReference)}
         steps = dict(way)
-        templates_of: dict[TableReference, list[PredicateTemplate]] = {}
+        is_whole = not way and len(scope.relations) == 1
+        conditions_of: dict[TableReference, list[Condition]] = {}
         for clause in self._clauses.get(scope, ()):
             if way and way[0][0] not in clause.relations:
                 continue
             if clause.only is None and _is_false(clause.node):
                 for reference in ends if way else ends & clause.relations:
-                    templates_of.setdefault(reference, []).append(NEVER)
+                    never = Condition(reference, NEVER, fails_null=True)
+                    conditions_of.setdefault(reference, []).append(never)
             reader = ConditionReader(self._bound, self._context, steps, clause.only)
-            for condition in reader.conjuncts(clause.node):
-                reference = condition.reference
-                started = way[0][0] if way else reference
-                local = reference in ends and started in clause.relations
-                if local and self._survives(condition, way):
-                    templates_of.setdefault(reference, []).append(condition.template)
-        return {key: all_of(templates) for key, templates in templates_of.items()}
+            for part in conjuncts(clause.node):
+                is_pushed = False
+                for condition in reader.read(part):
+                    reference = condition.reference
+                    started = way[0][0] if way else reference
+                    local = reference in ends and started in clause.relations
+                    if local and self._survives(condition, way):
+                        conditions_of.setdefault(reference, []).append(condition)
+                        is_pushed = True
+                is_whole = is_whole and is_pushed
+        joined = [conjunction(parts, is_whole) for parts in conditions_of.values()]
+        self.decided.update(condition.reference for condition in joined if condition.is_exact)
+        return {condition.reference: condition.template for condition in joined}
 
     def _survives(self, condition: Condition, way: Way) -> bool:
         """Whether a condition may be evaluated before the outer joins on its way."""

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
 from pykudu_sql.planner.bind.relations import TableReference
-from pykudu_sql.planner.operands.comparison import compare, null_test, starts_with
+from pykudu_sql.planner.operands.comparison import among, compare, null_test, starts_with
 from pykudu_sql.planner.operands.template import (
     AllOf,
     AnyOf,
@@ -27,7 +27,6 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     Comparison,
     InList,
     IsNotNull,
-    Op,
     Or,
     StartsWith,
 )
@@ -95,9 +94,9 @@ def _restated(part: PredicateTemplate, column: ColumnSchema) -> PredicateTemplat
     """
     match part:
         case Comparison(_, op, cell):
-            return compare(column, op, cell)
+            return compare(column, op, cell).predicate
         case InList(_, cells) if len(cells) <= _LONGEST_LIST:
-            return any_of([compare(column, Op.EQ, cell) for cell in cells])
+            return among(column, cells).predicate
         case StartsWith(_, str() as prefix):
             return starts_with(column, prefix)
         case IsNotNull():

@@ -31,6 +31,7 @@ class LogicalQuery:
         nodes: of the tree, by class; made anew where a pass changes which there are.
         first_scan: the number of the first scan; other queries of the statement have those below.
         predicates: what is pushed to each mention of a table.
+        decided: the mentions whose predicate decides a WHERE; see `pushdown.Pushed`.
         equalities: of columns of two mentions, by which one may narrow the other.
         limit: how far the one table must be read; None for all of it.
         summary: what each column summarizes of the one table; nothing if one is no summary.
@@ -53,6 +54,7 @@ class LogicalQuery:
     nodes: NodeIndex
     first_scan: int = 0
     predicates: Mapping[TableReference, PredicateTemplate] = field(default_factory=dict)
+    decided: frozenset[TableReference] = frozenset()
     equalities: tuple[Equality, ...] = ()
     limit: RowLimit | None = None
     summary: tuple[Summary, ...] = ()

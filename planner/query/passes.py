@@ -86,7 +86,9 @@ def _fold_session_facts(query: LogicalQuery, context: PlanContext) -> LogicalQue
 
 def _push_down_predicates(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     pushed = push_down(query.bound, context)
-    return replace(query, predicates=pushed) if pushed else query
+    if not pushed.predicates and not pushed.decided:
+        return query
+    return replace(query, predicates=pushed.predicates, decided=pushed.decided)
 
 
 def _infer_predicates(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
@@ -104,7 +106,7 @@ def _push_down_limit(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
 
 
 def _hand_on_rows(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    scanned = scanned_rows(query.tree, query.bound)
+    scanned = scanned_rows(query.tree, query.bound, query.decided)
     return query if scanned is None else replace(query, scanned=scanned)
 
 

@@ -174,4 +174,5 @@ def _is_plainly(text: str, type_names: DataType | None) -> bool:
         return False
     if type_names.kind in (Kind.DOUBLE, Kind.FLOAT):
         return exact_number_text(text) is not None
-    return compare(ColumnSchema(0, "", type_names, nullable=False), Op.EQ, text) != ALWAYS
+    column = ColumnSchema(0, "", type_names, nullable=False)
+    return compare(column, Op.EQ, text).predicate != ALWAYS

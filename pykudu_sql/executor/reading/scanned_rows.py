@@ -14,11 +14,11 @@ import pyarrow as pa
 from pykudu_sql.executor.reading.query_parameters import check_parameter_values
 from pykudu_sql.executor.reading.scans import prepared_scan
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.operands.exact_comparison import compares_exactly
-from pykudu_sql.planner.operands.template import bind_predicate
-from pykudu_sql.planner.operands.value import ParameterValues, parameter_value
+from pykudu_sql.planner.operands.template import fill
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.plan.query_plans import ScannedRows
+from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind
@@ -52,9 +52,11 @@ def scanned_rows(
     Raises Error: see `queries.compute`.
     """
     scanned = query.scanned
-    if scanned is None or not _are_exact(scanned, parameters):
+    if scanned is None:
         return None
-    table_scan = _scan(state, query, scanned, parameters, transaction)
+    table_scan = _deciding_scan(state, query, scanned, parameters, transaction)
+    if table_scan is None:
+        return None
     most = min(state.settings.scan_memory_bytes, state.settings.result_memory_bytes)
     row_filter = table_scan.row_filter()
     if not is_small(table_scan, row_filter, MOST_ROWS, min(most, state.store.budget.free)):
@@ -77,9 +79,11 @@ def scanned_batches(
     `most`: bytes that are read in one go. Raises Error: see `queries.compute`.
     """
     scanned = query.scanned
-    if scanned is None or scanned.offset or not _are_exact(scanned, parameters):
+    if scanned is None or scanned.offset:
         return None
-    table_scan = _scan(state, query, scanned, parameters, transaction)
+    table_scan = _deciding_scan(state, query, scanned, parameters, transaction)
+    if table_scan is None:
+        return None
     table_scan = replace(table_scan, piece_bytes=min(most, table_scan.piece_bytes))
     by_id = {column.id: column.type for column in table_scan.columns}
     types = [_result_arrow(by_id[column_id]) for column_id in scanned.outputs]
@@ -87,22 +91,28 @@ def scanned_batches(
     return RowBatches(schema, _batches(table_scan, scanned, schema))
 
 
-def _scan(
+def _deciding_scan(
     state: SessionState,
     query: Query,
     scanned: ScannedRows,
     parameters: ParameterValues,
     transaction: Transaction,
-) -> TableScan:
+) -> TableScan | None:
+    """The scan whose rows are the result; None where only the engine compares a value exactly."""
+    (scan,) = query.scans
+    predicate = None
+    if scan.predicate is not None:
+        filled = fill(scan.predicate, parameters)
+        if not filled.is_exact:
+            return None
+        predicate = None if filled.predicate == ALWAYS else filled.predicate
     state.check_cancelled()
     check_parameter_values(query, parameters, state.engine, state.computed_types)
-    (scan,) = query.scans
     narrowed = replace(
         scan,
         column_ids=tuple(dict.fromkeys(scanned.outputs)),
         order=scanned.order,
     )
-    predicate = bind_predicate(scan.predicate, parameters)
     return prepared_scan(state, narrowed, predicate, transaction)
 
 
@@ -133,13 +143,6 @@ def result_types(query: Query, scanned: ScannedRows) -> Sequence[str]:
 def _result_type(stored: DataType) -> DataType:
     """The type of a column in a result: lengths of text are forgotten."""
     return DataType(Kind.STRING) if stored.is_text else stored
-
-
-def _are_exact(scanned: ScannedRows, parameters: ParameterValues) -> bool:
-    return all(
-        compares_exactly(hole.type, parameter_value(parameters, hole.key, hole.column))
-        for hole in scanned.holes
-    )
 
 
 def _table(

@@ -60,6 +60,26 @@ def test_what_depends_on_more_than_a_column_and_constants_says_nothing(
     assert conditions(where, context) == []
 
 
+@pytest.mark.parametrize(
+    ("where", "is_exact"),
+    [
+        ("a between 1 and ?", True), ("a between b and 3", False), ("5 between a and 9", None),
+        ("a in (1, ?, null)", True), ("a in (1, cast(2 as float), ?)", False),
+        ("a in (1, 1e300)", False), ("s like 'ab%'", False), ("s = 5", False), ("d = 1", False),
+        ("flag", True), ("not flag", True), ("a", False), ("t.id is not null", True),
+        ("a = 1 or (b > 2 and a is null)", True), ("a = 1 or (b > 2 and a + 1 = 3)", False),
+        ("a = 1 or s like 'x%'", False), ("a = 1 and t_id = 2 or a = 2", False),
+        ("a = ? or null = a", True), ("a = ? or t.id is not null", False),
+    ],
+)  # fmt: skip
+def test_a_condition_says_whether_it_is_wider_than_its_expression(
+    context: PlanContext, where: str, is_exact: bool | None
+) -> None:
+    bound = bind(parse(f"select 1 from t, u where ({where})"), context)
+    read = ConditionReader(bound, context).read(bound.tree.args["where"].this)
+    assert [condition.is_exact for condition in read] == ([] if is_exact is None else [is_exact])
+
+
 def test_each_table_has_its_own_condition(context: PlanContext) -> None:
     said = conditions("(a = 1 and t_id = 2) or (t_id = 3 and a = 4)", context)
     assert [(alias, text) for alias, text, _ in said] == [

@@ -25,6 +25,7 @@ def lookup(sql: str, context: PlanContext) -> KeyLookup | None:
         ("select a from t where 5 = (id) limit 3", (5,), ["a"]),
         ("select x.a from t x where x.id = '7'", (7,), ["a"]),
         ("select value from events where at = 1 and host = 'x'", ("x", 1), ["value"]),
+        ("select value from events where at = 1 + 1 and host = 'x' || 'y'", ("xy", 2), ["value"]),
         ("select * from logs where day = 1 and auto_incrementing_id = 2", (1, 2), ["day", "msg"]),
     ],
 )
@@ -54,7 +55,8 @@ def test_a_parameter_of_a_key_waits_for_its_value(context: PlanContext) -> None:
         "select a from t where id = 5.5", "select a from t where id = null",
         "select t.a from t, u where t.id = 5", "select a from (select * from t) where id = 5",
         "select * exclude (a) from t where id = 5", "select 1",
-        "select a from t where id = 5 limit 5%",
+        "select a from t where id = 5 limit 5%", "select a from t where id = cast(5 as float)",
+        "select value from events where at = 1 and host = to_json(5)",
     ],
 )  # fmt: skip
 def test_anything_more_or_less_is_left_to_the_engine(context: PlanContext, sql: str) -> None:

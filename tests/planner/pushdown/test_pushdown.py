@@ -215,7 +215,8 @@ def test_bounds_of_integers_select_the_same_values(cell: int, value: object) -> 
         (Op.GT, cell > number),
         (Op.GE, cell >= number),
     ):
-        predicate = compare(column, op, number)
+        predicate, is_exact = compare(column, op, number)
+        assert is_exact
         if isinstance(predicate, Comparison):
             bound = predicate.value
             assert isinstance(bound, int)

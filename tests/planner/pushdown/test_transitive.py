@@ -14,7 +14,7 @@ from pykudu_sql.planner.pushdown.transitive import with_equalities
 def inferred(source: str, context: PlanContext) -> dict[str, str]:
     """The predicates of mentions, by their names."""
     bound = bind(parse(f"select 1 from {source}"), context)
-    predicates = with_equalities(push_down(bound, context), join_equalities(bound))
+    predicates = with_equalities(push_down(bound, context).predicates, join_equalities(bound))
     return {
         reference.alias: predicate_text(predicate, reference.table.schema)
         for reference, predicate in predicates.items()
