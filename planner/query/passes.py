@@ -190,7 +190,8 @@ def _compare_exactly(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
         query = query.with_tree(query.tree)
     if has_decimals and query.nodes.has(exp.Placeholder):
         query = replace(query, computed=computed_numbers(query.nodes.nodes, types))
-    is_rewritten = compare_exactly(query.nodes.all(*COMPARING), types if has_decimals else None)
+    may_be_decimal = has_decimals or query.nodes.has(exp.Placeholder)
+    is_rewritten = compare_exactly(query.nodes.all(*COMPARING), types if may_be_decimal else None)
     return query.with_tree(query.tree) if is_rewritten else query
 
 

@@ -100,7 +100,8 @@ def compare_exactly(nodes: Iterable[exp.Expr], types: ExpressionTypes | None) ->
     Args:
         nodes: the comparisons of a tree with the notes of `mark_numbers`, as the engine is to have
             it otherwise; it is changed in place.
-        types: of expressions; None where the query has no decimals.
+        types: of expressions; None where the query has no decimals and no parameter, which may be
+            one.
     """
     rewritten = False
     for node in reversed(list(nodes)):  # what a comparison has in it before it is copied
@@ -121,12 +122,12 @@ def noted_numbers(tree: exp.Expr) -> Iterator[str]:
 
 def _rewrite(node: exp.Expr, types: ExpressionTypes | None) -> bool:
     nodes = list(compared(node))
-    if types is not None and not any(map(holds_decimals, nodes)):
+    parameters = [each for each in nodes if isinstance(each, exp.Placeholder)]
+    if types is not None and not (parameters or any(map(holds_decimals, nodes))):
         types = None
     operands = [_operand(each, types) for each in nodes]
     computed = [e.digits for e in operands if e.digits is not None and e.constant is None]
     is_complete = all(each.digits is not None or each.is_free for each in operands)
-    parameters = [each for each in nodes if isinstance(each, exp.Placeholder)]
     stored = [each.stored for each in operands if each.stored is not None]
     is_beside_floats = any(each.meta.get(MEETS) == _SINGLE for each in parameters)
     for each in parameters if not is_beside_floats else ():

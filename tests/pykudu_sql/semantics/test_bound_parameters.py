@@ -3,6 +3,7 @@
 import datetime as dt
 import time
 from collections.abc import Iterator
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -211,3 +212,16 @@ def test_a_default_is_computed_from_parameters() -> None:
         connection.execute("CREATE TABLE r (k INT PRIMARY KEY, v INT DEFAULT ? + 1)", (4,))
         connection.execute("INSERT INTO r (k) VALUES (1)")
         assert connection.execute("SELECT v FROM r").fetchall() == [(5,)]
+
+
+@pytest.mark.parametrize("computed", ["n + 0", "abs(n)", "coalesce(n, 2)", "s.n"])
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [("{} = ?", False), ("{} > ?", True), ("{} IN (?, 3)", False), ("({0}, {0}) = (1, ?)", False)],
+)
+def test_a_computed_integer_is_compared_with_a_decimal_of_any_digits(
+    connection: Connection, computed: str, condition: str, expected: bool
+) -> None:
+    query = f"SELECT {condition.format(computed)} FROM (VALUES (1)) AS s(n)"
+    cursor = connection.execute(query, (Decimal("-1E-38"),))
+    assert cursor.fetchall() == [(expected,)]
