@@ -26,6 +26,7 @@ from pykudu_sql.planner.parse.source_spans import place_signs
 from pykudu_sql.planner.parse.syntax_errors import unparsed
 from pykudu_sql.planner.parse.unsupported import refuse_with_offset
 from pykudu_sql.planner.parse.using_lists import check_using_lists
+from pykudu_sql.planner.token_rewrites.database_names import with_database_names
 from pykudu_sql.planner.token_rewrites.exponents import (
     has_odd_numbers,
     plain_numbers,
@@ -328,7 +329,8 @@ def _tokens(text: str, start: int) -> list[Token]:
 
 def _rewritten(tokens: list[Token]) -> list[Token]:
     """The tokens with what the parser does not know as what it does."""
-    plain = rewrite_tokens(with_plain_intervals(with_known_forms(tokens)))
+    named = with_database_names(tokens)
+    plain = rewrite_tokens(with_plain_intervals(with_known_forms(named)))
     return mark_precisions(_numbered(with_versions(plain)))
 
 
