@@ -34,6 +34,8 @@ from pykudu_sql.storage.errors import (
     ProgrammingError,
 )
 
+_ROW, _COLUMN = "__row", "__set"  # a query of several columns that are set
+
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
@@ -99,13 +101,15 @@ def _pairs(node: exp.Expr) -> Iterator[tuple[exp.Column, exp.Expr]]:
 def _columns_of(node: exp.Expr) -> list[exp.Expr]:
     """`(SELECT x, y ...)` as a subquery for each of its columns; nothing if it is none."""
     query = node.this if isinstance(node, exp.Subquery) else None
-    if not isinstance(query, exp.Select) or query.is_star or query.args.get("distinct"):
+    if not isinstance(query, exp.Select) or query.is_star:
         return []
+    names = [exp.to_identifier(f"{_COLUMN}{place}") for place in range(len(query.expressions))]
     columns = []
-    for item in query.expressions:
-        single = node.copy()
-        single.this.set("expressions", [item.copy()])
-        columns.append(single)
+    for name in names:
+        whole = node.copy()
+        whole.set("alias", exp.TableAlias(this=exp.to_identifier(_ROW), columns=names))
+        one = exp.Select(expressions=[exp.column(name.copy())], from_=exp.From(this=whole))
+        columns.append(exp.Subquery(this=one))
     return columns
 
 

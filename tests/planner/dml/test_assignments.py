@@ -41,8 +41,8 @@ def test_several_columns_take_a_row_or_a_query_of_as_many(context: PlanContext) 
     assert [each.value for each in read("(a, b) = (1, 2)", context)] == [1, 2]
     pair = read("(a, b) = (SELECT id, t_id FROM u)", context)
     assert [each.node.sql() for each in pair] == [
-        "(SELECT id FROM u)",
-        "(SELECT t_id FROM u)",
+        "(SELECT __set0 FROM (SELECT id, t_id FROM u) AS __row(__set0, __set1))",
+        "(SELECT __set1 FROM (SELECT id, t_id FROM u) AS __row(__set0, __set1))",
     ]
     with pytest.raises(NotSupportedError, match="SET takes column = value"):
         read("(a, b) = (1, 2, 3)", context)
