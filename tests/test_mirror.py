@@ -34,6 +34,7 @@ CAMPAIGNS = (
     "pykudu_sql/isolation",
     "pykudu_sql/limits",
     "pykudu_sql/file_mutations",
+    "pykudu_sql/merges",
     "pykudu_sql/mutations",
     "pykudu_sql/numbers",
     "pykudu_sql/processes",

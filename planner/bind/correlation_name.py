@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.planner.bind.relations import Relation
 from pykudu_sql.planner.parse.source_spans import node_span
-from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import database_of, own_name
 from pykudu_sql.storage.errors import UndefinedColumnError
@@ -63,18 +63,6 @@ def name_of_table(table: TableInfo) -> CorrelationName:
     return CorrelationName(own_name(table.name), database_of(table.name))
 
 
-def name_of_source(node: exp.Expr, ctes: exp.With | None, context: PlanContext) -> CorrelationName:
-    """What an item of a FROM clause is called.
-
-    Args:
-        node: the item.
-        ctes: the statement's WITH clause, whose queries hide tables.
-        context: for the database of tables that are named without one.
-    """
-    alias = node.alias_or_name
-    if not isinstance(node, exp.Table) or node.alias or not isinstance(node.this, exp.Identifier):
-        return CorrelationName(alias, None)
-    if node.db:
-        return CorrelationName(alias, node.db.lower())
-    hiding = {query.alias.lower() for query in ctes.expressions} if ctes else set()
-    return CorrelationName(alias, None if alias.lower() in hiding else context.settings.database)
+def name_of_relation(relation: Relation) -> CorrelationName:
+    """What a relation of a bound query is called."""
+    return CorrelationName(relation.alias, relation.database)

@@ -61,7 +61,7 @@ def draft(
     for number, each in enumerate(drafts):
         positions: list[tuple[int, int]] = []
         for column_id, node in each.values:
-            guarded = node if len(drafts) == 1 else _only_for(number, node, action)
+            guarded = node if isinstance(action, exp.Literal) else _only_for(number, node, action)
             positions.append((column_id, _place(items, guarded)))
         branches.append(ChangeBranch(each.kind, tuple(positions)))
     returning = None

@@ -13,11 +13,12 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.correlation_name import CorrelationName
-from pykudu_sql.planner.bind.target import mention
+from pykudu_sql.planner.bind.target import cell_literal, mention
 from pykudu_sql.planner.constant_folding.moment import reads_current_time
 from pykudu_sql.planner.dml.assignments import read_assignments
 from pykudu_sql.planner.dml.change_query import BranchDraft, draft, select_drafted
 from pykudu_sql.planner.dml.insert_tail import EXCLUDED_NAME, Conflict
+from pykudu_sql.planner.dml.nearer_names import bind_nearer, qualify_nearer, set_values
 from pykudu_sql.planner.dml.returning import ReturnedRows, read_returning
 from pykudu_sql.planner.plan.change_plans import (
     EXCLUDED,
@@ -30,7 +31,6 @@ from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Query
 from pykudu_sql.planner.plan.write_plans import InsertQuery, InsertValues
 from pykudu_sql.planner.query.query import finish
-from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import own_name
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
@@ -120,7 +120,7 @@ def insert_or_update(
     assert update is not None
     # Before the assignments are read, which puts constants for calls of the current time.
     volatile = reads_current_time(update)
-    _qualify(update, target)
+    _qualify(update, target, context)
     assignments = read_assignments(
         update.expressions, target.table, target.name, RowOpKind.UPDATE, context
     )
@@ -182,9 +182,11 @@ def _planned(
         otherwise = exp.true() if condition is None else exp.Paren(this=condition)
         cases.append(exp.If(this=otherwise, true=exp.Literal.number(1)))
     drafted = draft(exp.Case(ifs=cases), drafts, table, target.name, returned)
-    select = _joined(target)
+    proposed = _proposed(target)
+    select = _joined(target, proposed)
     select_drafted(select, drafted, table, context)
     bound = bind(select, context).with_volatility(volatile)
+    bound = replace(bound, given=tuple(proposed.expressions[0].expressions))
     _stand_in(select)
     scan_count = len(rows.query.scans) if isinstance(rows, InsertQuery) else 0
     query = finish(bound, context, scan_count)
@@ -193,13 +195,18 @@ def _planned(
     return ConflictInsert(rows, change, repeated, _target_scan(query, bound, table))
 
 
-def _joined(target: Target) -> exp.Select:
-    """The rows proposed with those of the table that have the same key."""
-    names = [exp.to_identifier(column.name) for column in target.table.schema.columns]
-    proposed = exp.Values(
-        expressions=[exp.Tuple(expressions=[exp.Null() for _ in names])],
+def _proposed(target: Target) -> exp.Values:
+    """The rows proposed, as NULLs of the types of the table's columns."""
+    columns = target.table.schema.columns
+    names = [exp.to_identifier(column.name) for column in columns]
+    return exp.Values(
+        expressions=[exp.Tuple(expressions=[cell_literal(None, column) for column in columns])],
         alias=exp.TableAlias(this=exp.to_identifier(EXCLUDED_NAME), columns=names),
     )
+
+
+def _joined(target: Target, proposed: exp.Values) -> exp.Select:
+    """The rows proposed with those of the table that have the same key."""
     equal = [
         exp.EQ(this=target.column(c), expression=exp.column(c.name, table=EXCLUDED_NAME))
         for c in target.table.schema.key_columns
@@ -222,11 +229,10 @@ def _target_scan(query: Query, bound: BoundQuery, table: TableInfo) -> str | Non
     return next(scan.name for scan in query.scans if scan.table.id == table.id)
 
 
-def _qualify(update: exp.Update, target: Target) -> None:
+def _qualify(update: exp.Update, target: Target, context: PlanContext) -> None:
     """Names without a qualifier mean the row that is there."""
-    by_name = target.table.schema.by_name
-    for part in (*update.expressions, update.args.get("where")):
-        for column in [] if part is None else nodes_of(part, exp.Column):
-            plain = not column.table and column.find_ancestor(exp.Query) is None
-            if plain and column.name.lower() in by_name:
-                target.name.qualify(column)
+    nodes = list(set_values(update.expressions))
+    if update.args.get("where") is not None:
+        nodes.append(update.args["where"].this)
+    expressions = bind_nearer(nodes, target.mention(), _proposed(target), None, context)
+    qualify_nearer(nodes, expressions, target.name)

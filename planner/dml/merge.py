@@ -14,21 +14,24 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
-from pykudu_sql.planner.bind.correlation_name import CorrelationName, name_of_source, name_of_target
-from pykudu_sql.planner.bind.relations import NAMED_DATABASE
+from pykudu_sql.planner.bind.correlation_name import (
+    CorrelationName,
+    name_of_relation,
+    name_of_target,
+)
+from pykudu_sql.planner.bind.relations import NAMED_DATABASE, Relation
 from pykudu_sql.planner.bind.target import mentioned_table
 from pykudu_sql.planner.constant_folding.moment import reads_current_time
 from pykudu_sql.planner.dml.assignments import Assignment, assigned_value, read_assignments
 from pykudu_sql.planner.dml.change_query import BranchDraft, draft, select_drafted
 from pykudu_sql.planner.dml.insert_columns import check_required, insert_columns
 from pykudu_sql.planner.dml.merge_sides import (
-    check_side,
-    expressions_of,
     is_by_source,
     is_by_target,
-    outermost_columns,
+    settle_names,
 )
 from pykudu_sql.planner.dml.returning import PRESENT, ReturnedRows, read_returning
+from pykudu_sql.planner.functions.query_forms import is_from_item, without_parentheses
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.source_text import SourceText
@@ -39,6 +42,7 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import (
+    NotSupportedError,
     ProgrammingError,
     StatementTooComplexError,
     SyntaxError,
@@ -46,6 +50,7 @@ from pykudu_sql.storage.errors import (
 )
 
 MAX_BRANCHES = 100
+_SOURCE = "source"  # what a query without a name is called
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +113,12 @@ def plan_merge(source: SourceText, context: PlanContext) -> ChangeQuery:
             f"{len(whens)} WHEN clauses are more than the {MAX_BRANCHES} allowed in a MERGE",
             hint="write the cases as a CASE of the values that are set",
         )
-    using = tree.args["using"]
+    relation = _source(tree, context)
     merge = _Merge(
         table,
         name_of_target(tree.this, table),
-        name_of_source(using, tree.args.get("with_"), context),
-        _source_names(tree, context),
+        name_of_relation(relation),
+        tuple(name.lower() for name in relation.column_names()),
         any(is_by_source(when) for when in whens),
         context,
     )
@@ -142,14 +147,40 @@ def _finished(
     return ChangeQuery(merge.table, query, drafted.branches, "MERGE", drafted.returning)
 
 
-def _source_names(tree: exp.Merge, context: PlanContext) -> tuple[str, ...]:
-    """The columns of the source."""
+def _source(tree: exp.Merge, context: PlanContext) -> Relation:
+    """The source, bound alone; it gets a name in the tree if it has none.
+
+    Raises NotSupportedError: it is a join in parentheses; else see `bind`.
+    """
+    using = tree.args["using"]
+    while _is_table_in_parentheses(using):
+        using = without_parentheses(using)
+    is_query = isinstance(using, exp.Values) or (
+        isinstance(using, exp.Subquery) and not is_from_item(using.this)
+    )
+    if is_query and not using.alias:
+        using.set("alias", exp.TableAlias(this=exp.to_identifier(_SOURCE)))
     probe = exp.Select(
         expressions=[exp.Star()],
-        from_=exp.From(this=tree.args["using"].copy()),
+        from_=exp.From(this=using.copy()),
         with_=tree.args["with_"].copy() if tree.args.get("with_") else None,
     )
-    return tuple(name.lower() for name in bind(probe, context).names)
+    relations = bind(probe, context).scope_of(probe).relations
+    if len(relations) > 1:
+        raise NotSupportedError(
+            "MERGE takes one source, and this is a join",
+            hint="write it as a query: USING (SELECT .. FROM a JOIN b ..) AS s",
+            span=node_span(using),
+        )
+    return relations[0]
+
+
+def _is_table_in_parentheses(node: exp.Expr) -> bool:
+    return (
+        isinstance(node, exp.Subquery)
+        and is_from_item(node.this)
+        and not (node.alias or node.args.get("joins") or node.this.args.get("joins"))
+    )
 
 
 def _joined(merge: _Merge, tree: exp.Merge, whens: Sequence[exp.When]) -> exp.Select:
@@ -300,17 +331,5 @@ def _check_sides(merge: _Merge, tree: exp.Merge, whens: Sequence[exp.When]) -> N
     """
     of_source = [when for when in whens if is_by_target(when)]
     of_table = [when for when in whens if is_by_source(when)]
-    for clauses, name, by_name, absent in (
-        (of_source, merge.source, merge.source_names, 0),
-        (of_table, merge.name, merge.table.schema.by_name, 1),
-    ):
-        for node in (node for when in clauses for node in expressions_of(when)):
-            for column in outermost_columns(node):
-                if not column.table and column.name.lower() in by_name:
-                    name.qualify(column)
-        tables = exp.Select(
-            from_=exp.From(this=tree.this.copy()),
-            joins=[exp.Join(this=tree.args["using"].copy())],
-            with_=tree.args["with_"].copy() if tree.args.get("with_") else None,
-        )
-        check_side(clauses, tables, absent, merge.context)
+    settle_names(of_source, tree, 0, merge.source, merge.context)
+    settle_names(of_table, tree, 1, merge.name, merge.context)

@@ -9,10 +9,15 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.bound_query import BoundQuery, binding_of, field_of
+from pykudu_sql.planner.bind.correlation_name import CorrelationName
 from pykudu_sql.planner.bind.relations import Relation
-from pykudu_sql.planner.dml.assignments import is_default
+from pykudu_sql.planner.dml.nearer_names import (
+    bind_nearer,
+    qualify_nearer,
+    row_values,
+    set_values,
+)
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.tree_nodes import nodes_of
@@ -34,53 +39,47 @@ def expressions_of(when: exp.When) -> Iterator[exp.Expr]:
     if when.args.get("condition") is not None:
         yield when.args["condition"]
     then = when.args["then"]
-    values: list[exp.Expr] = []
     if isinstance(then, exp.Insert) and isinstance(then.expression, exp.Expr):
-        values = [then.expression]
+        yield from row_values(then.expression)
     elif isinstance(then, exp.Update):
-        values = [node.expression for node in then.expressions if isinstance(node, exp.EQ)]
-    for value in values:
-        for each in value.expressions if isinstance(value, exp.Tuple) else [value]:
-            if not is_default(each):
-                yield each
+        yield from set_values(then.expressions)
 
 
-def outermost_columns(node: exp.Expr) -> Iterator[exp.Column]:
-    """The columns of an expression that stand in none of its subqueries."""
-    for part in node.walk(prune=lambda each: isinstance(each, exp.Query)):
-        if isinstance(part, exp.Column):
-            yield part
-
-
-def check_side(
-    whens: Sequence[exp.When], tables: exp.Select, absent: int, context: PlanContext
+def settle_names(
+    whens: Sequence[exp.When],
+    tree: exp.Merge,
+    absent: int,
+    name: CorrelationName,
+    context: PlanContext,
 ) -> None:
-    """See that clauses of one kind do not name the side that has no row.
+    """Qualify the names of clauses of one kind, which see one side only.
 
     Args:
-        whens: the clauses, names without a qualifier already qualified.
-        tables: SELECT without a list over the table and then the source; used up.
-        absent: the place of that side in its FROM clause.
+        whens: the clauses; changed.
+        tree: the statement.
+        absent: 0 where the table has no row, 1 where the source has none.
+        name: of the side that has one.
 
-    Raises UndefinedTableError: they do; UndefinedColumnError, ProgrammingError: a name is unknown
-    or ambiguous.
+    Raises UndefinedTableError: they name the other side; UndefinedColumnError, ProgrammingError: a
+    name is unknown or ambiguous.
     """
-    tables.set("expressions", [node.copy() for when in whens for node in expressions_of(when)])
-    if not tables.expressions:
+    nodes = [node for when in whens for node in expressions_of(when)]
+    if not nodes:
         return
-    bound = bind(tables, context)
-    scope = bound.scope_of(tables)
-    absent_relations = scope.steps[absent].relations
-    there = scope.steps[1 - absent].relations[0]
-    for column, relation in _named(tables, bound):
+    sides = [tree.this, tree.args["using"]]
+    ctes = tree.args.get("with_")
+    expressions = bind_nearer(nodes, sides[1 - absent], sides[absent], ctes, context)
+    qualify_nearer(nodes, expressions, name)
+    absent_relations = expressions.other.relations
+    for column, relation in _named(expressions.tree, expressions.bound):
         if relation in absent_relations:
-            raise _absent(column, relation, there, absent)
+            raise _absent(column, relation, expressions.nearer.relations[0], absent)
 
 
-def _named(tables: exp.Select, bound: BoundQuery) -> Iterator[tuple[exp.Column, Relation]]:
+def _named(tree: exp.Select, bound: BoundQuery) -> Iterator[tuple[exp.Column, Relation]]:
     """The columns of a query with the relations they belong to."""
     yield from bound.qualified
-    for column in nodes_of(tables, exp.Column):
+    for column in nodes_of(tree, exp.Column):
         binding, field = binding_of(column), field_of(column)
         if field is not None:
             yield from ((column, relation) for relation, _ in field.struct)

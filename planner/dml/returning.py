@@ -11,9 +11,17 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
-from pykudu_sql.planner.bind.bound_query import BoundQuery
+from pykudu_sql.planner.bind.bound_query import BoundQuery, bind_column
 from pykudu_sql.planner.bind.qualifiers import column_of, qualified_relation, struct_field
-from pykudu_sql.planner.bind.relations import Relation, Scope, TableReference
+from pykudu_sql.planner.bind.relations import (
+    Branch,
+    DerivedTable,
+    Origins,
+    OutputColumn,
+    Relation,
+    Scope,
+    TableReference,
+)
 from pykudu_sql.planner.functions.output_names import output_name
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.change_plans import (
@@ -90,7 +98,14 @@ def read_returning(
     )
     for node in actions:
         node.replace(exp.column(ACTION))
-    over = BoundQuery(written, names=tuple(names), volatile=bound.volatile)
+    over = BoundQuery(
+        written,
+        names=tuple(names),
+        volatile=bound.volatile,
+        timestamp_parameters=bound.timestamp_parameters,
+        maybe_absent=bound.maybe_absent,
+        given=reader.read,
+    )
     return ReturnedRows(finish(over, context), reader.column_ids, reader.source_columns)
 
 
@@ -127,13 +142,17 @@ def _hide_actions(probe: exp.Select) -> list[exp.Expr]:
 
 
 class _Reader:
-    """Turns bound items into items over `WRITTEN`, noting what they read."""
+    """Turns bound items into items over `WRITTEN`, noting what they read.
+
+    The columns there have the types of those that they stand for.
+    """
 
     def __init__(self, scope: Scope, target: exp.Table) -> None:
         self._scope = scope
         self._target = target
         self.column_ids: list[int] = []
         self.source_columns: list[exp.Column] = []
+        self.read: Origins = ()
 
     def expand(self, item: exp.Expr) -> Iterator[tuple[str, exp.Expr]]:
         """The columns of one item, by name."""
@@ -183,8 +202,20 @@ class _Reader:
             column_id = relation.column(name).id
             if column_id not in self.column_ids:
                 self.column_ids.append(column_id)
-            return exp.column(written_name(column_id))
+            return self._standing_for(relation, name, written_name(column_id))
         mine = column_of(relation, name, self._scope)
         if mine not in self.source_columns:
             self.source_columns.append(mine)
-        return exp.column(source_column_name(self.source_columns.index(mine)))
+        place = source_column_name(self.source_columns.index(mine))
+        return self._standing_for(relation, name, place)
+
+    def _standing_for(self, relation: Relation, name: str, place: str) -> exp.Column:
+        """The column of `WRITTEN` that has the values of another."""
+        origin = (relation, name)
+        if origin not in self.read:
+            self.read = (*self.read, origin)
+        branches = (Branch(self._scope, relation, name),)
+        shown = OutputColumn(place, branches=branches, projections=(origin,))
+        column = exp.column(place)
+        bind_column(column, [DerivedTable(WRITTEN, [shown])])
+        return column

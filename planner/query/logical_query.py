@@ -15,7 +15,11 @@ from pykudu_sql.planner.pushdown.early_subqueries import EarlyMark
 from pykudu_sql.planner.pushdown.limit_pushdown import RowLimit
 from pykudu_sql.planner.pushdown.runtime_filters import Equality
 from pykudu_sql.planner.query.node_index import NodeIndex
-from pykudu_sql.planner.types.expression_types import ExpressionTypes, writes_decimal
+from pykudu_sql.planner.types.expression_types import (
+    ExpressionTypes,
+    have_decimals,
+    writes_decimal,
+)
 from pykudu_sql.storage.common.predicate.scan_spec import Summary
 from pykudu_sql.storage.common.types.types import DataType
 
@@ -85,6 +89,8 @@ class LogicalQuery:
 
     def has_decimals(self) -> bool:
         """Whether a DECIMAL is read from a table or written; without one no expression is one."""
-        return self.bound.reads_decimals() or any(
-            map(writes_decimal, self.nodes.all(exp.Literal, exp.DataType))
+        return (
+            self.bound.reads_decimals()
+            or any(map(writes_decimal, self.nodes.all(exp.Literal, exp.DataType)))
+            or have_decimals(self.bound.given)
         )

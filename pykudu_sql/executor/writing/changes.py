@@ -219,7 +219,7 @@ def _applied_part(share: _Share, results: RowResults) -> _Share:
 
 def _shares(plan: ChangeQuery, rows: pa.Table, transaction: Transaction) -> list[_Share]:
     """The rows of each branch that has any: all inserts as one batch first, deletes last."""
-    actions = rows.column(0).fill_null(-1).to_numpy().astype(np.int64)
+    actions = rows.column(0).cast(pa.int64()).fill_null(-1).to_numpy()  # all NULL: of no type
     shares: list[_Share] = []
     inserted: list[_Share] = []
     for number, branch in enumerate(plan.branches):

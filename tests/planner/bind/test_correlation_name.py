@@ -5,19 +5,15 @@ from dataclasses import replace
 import pytest
 from sqlglot import exp
 
+from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.correlation_name import (
     CorrelationName,
-    name_of_source,
+    name_of_relation,
     name_of_table,
     name_of_target,
 )
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.plan.context import PlanContext
-
-
-def item(sql: str) -> tuple[exp.Expr, exp.With | None]:
-    tree = parse(sql)
-    return tree.args["from_"].this, tree.args.get("with_")
 
 
 @pytest.mark.parametrize(
@@ -32,7 +28,7 @@ def test_a_target_is_called_by_its_alias_or_its_own_name(
     context: PlanContext, table_name: str, mention: str, name: CorrelationName
 ) -> None:
     table = replace(context.catalog.table("t"), name=table_name)
-    node, _ = item(f"select 1 from {mention}")
+    node = parse(f"select 1 from {mention}").args["from_"].this
     assert isinstance(node, exp.Table)
     assert name_of_target(node, table) == name
     assert name_of_table(table) == CorrelationName("t", "db" if "." in table_name else "default")
@@ -42,7 +38,7 @@ def test_a_target_is_called_by_its_alias_or_its_own_name(
     ("sql", "name"),
     [
         ("select 1 from u", CorrelationName("u", "default")),
-        ("select 1 from DB.u", CorrelationName("u", "db")),
+        ("select 1 from SYS.tables", CorrelationName("tables", "sys")),
         ("select 1 from u as x", CorrelationName("x", None)),
         ("select 1 from (select 1) as x", CorrelationName("x", None)),
         ("with u as (select 1) select 1 from u", CorrelationName("u", None)),
@@ -52,7 +48,10 @@ def test_a_target_is_called_by_its_alias_or_its_own_name(
 def test_only_a_table_without_an_alias_has_a_database(
     context: PlanContext, sql: str, name: CorrelationName
 ) -> None:
-    assert name_of_source(*item(sql), context) == name
+    tree = parse(sql)
+    assert isinstance(tree, exp.Select)
+    (relation,) = bind(tree, context).scope_of(tree).relations
+    assert name_of_relation(relation) == name
 
 
 @pytest.mark.parametrize(
