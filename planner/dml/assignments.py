@@ -104,7 +104,7 @@ def _columns_of(node: exp.Expr) -> list[exp.Expr]:
     if not isinstance(query, exp.Select) or query.is_star:
         return []
     names = [exp.to_identifier(f"{_COLUMN}{place}") for place in range(len(query.expressions))]
-    columns = []
+    columns: list[exp.Expr] = []
     for name in names:
         whole = node.copy()
         whole.set("alias", exp.TableAlias(this=exp.to_identifier(_ROW), columns=names))
