@@ -177,7 +177,7 @@ class BoundQuery:
         maybe_absent: relations in place of whose rows an outer join may put NULLs.
         addressed: the mention whose row addresses the query shows, for a statement that writes to
             them; None for none.
-        given: what the columns are of relations that no scan gives, but the statement's executor.
+        supplies: what the columns are of relations that no scan gives, but the executor.
     """
 
     tree: exp.Expr
@@ -194,7 +194,7 @@ class BoundQuery:
     timestamp_parameters: frozenset[ParameterKey] = frozenset()
     maybe_absent: frozenset[Relation] = frozenset()
     addressed: TableReference | None = None
-    given: Projections = ()
+    supplies: Projections = ()
 
     def scope_of(self, select: exp.Select) -> Scope:
         """The relations of a SELECT of the tree."""

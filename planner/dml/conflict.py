@@ -186,7 +186,7 @@ def _planned(
     select = _joined(target, proposed)
     select_drafted(select, drafted, table, context)
     bound = bind(select, context).with_volatility(volatile)
-    bound = replace(bound, given=tuple(proposed.expressions[0].expressions))
+    bound = replace(bound, supplies=tuple(proposed.expressions[0].expressions))
     _stand_in(select)
     scan_count = len(rows.query.scans) if isinstance(rows, InsertQuery) else 0
     query = finish(bound, context, scan_count)

@@ -104,7 +104,7 @@ def read_returning(
         volatile=bound.volatile,
         timestamp_parameters=bound.timestamp_parameters,
         maybe_absent=bound.maybe_absent,
-        given=reader.read,
+        supplies=reader.read,
     )
     return ReturnedRows(finish(over, context), reader.column_ids, reader.source_columns)
 
@@ -215,7 +215,7 @@ class _Reader:
         if origin not in self.read:
             self.read = (*self.read, origin)
         branches = (Branch(self._scope, relation, name),)
-        shown = OutputColumn(place, branches=branches, projections=(origin,))
+        output = OutputColumn(place, branches=branches, projections=(origin,))
         column = exp.column(place)
-        bind_column(column, [DerivedTable(WRITTEN, [shown])])
+        bind_column(column, [DerivedTable(WRITTEN, [output])])
         return column

@@ -92,5 +92,5 @@ class LogicalQuery:
         return (
             self.bound.reads_decimals()
             or any(map(writes_decimal, self.nodes.all(exp.Literal, exp.DataType)))
-            or have_decimals(self.bound.given)
+            or have_decimals(self.bound.supplies)
         )
