@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.planner.value_bounds.excess import VECTOR_ROWS
 from pykudu_sql.storage.common.row_allowance import LEAST_WIDE_BYTES, rows_within
+from pykudu_sql.storage.common.types.value_bytes import value_bytes
 
 _NARROW = (pa.types.is_primitive, pa.types.is_decimal, pa.types.is_null)
 _TEXTS = (
@@ -170,7 +171,7 @@ def _column_bytes(column: pa.Array) -> float:
     if pa.types.is_string_view(column.type):
         return float(_view_lengths(column).sum(dtype=np.int64) + _VIEW_BYTES * len(column))
     if not isinstance(column, pa.DictionaryArray):
-        return float(column.nbytes)
+        return float(value_bytes(column))
     words = column.dictionary
     lengths = _wide_words(words)
     if lengths is None:

@@ -22,7 +22,7 @@ from pykudu_sql.storage.cfile.block_decoder import (
     limits_of,
     new_buffer,
 )
-from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import CorruptionError
 
@@ -52,7 +52,7 @@ def pick(
             return _pick_codes(blocks, positions, words)
     firsts = np.cumsum([0, *(block.rows for block in blocks)])
     rows = np.concatenate([part + first for part, first in zip(positions, firsts, strict=False)])
-    return pc.pick(decode(blocks, column_type, words), pa.array(rows))
+    return take_ordinals(decode(blocks, column_type, words), rows)
 
 
 def _pick_fixed(

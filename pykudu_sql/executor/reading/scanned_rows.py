@@ -22,6 +22,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.common.types.value_bytes import table_bytes
 from pykudu_sql.storage.scan.scan_token import BATCH_ROWS
 from pykudu_sql.storage.scan.small_scan import is_small
 from pykudu_sql.storage.scan.table_scan import TableScan
@@ -63,7 +64,7 @@ def scanned_rows(
         return None
     blocks = list(table_scan.exact_blocks(row_filter))
     table = _table(table_scan.columns, blocks, scanned, query.names)
-    state.store.budget.hold(table, table.nbytes)
+    state.store.budget.hold(table, table_bytes(table))
     return table
 
 

@@ -233,7 +233,9 @@ class MemRowSet:
             return
         if row_filter is not None and row_filter.key_ranges is not None:
             ordinals = self._key_order().within(row_filter.key_ranges)
-            ordinals = np.sort(ordinals[ordinals < count])
+            ordinals = ordinals[ordinals < count]
+            if not (ordinals[1:] > ordinals[:-1]).all():  # as those of one series' times are
+                ordinals.sort()
             if stats is not None:
                 stats.rowsets_pruned += not len(ordinals)
             if len(ordinals) * SPARSE <= count:

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.storage.common.predicate.row_filter import FilterStep
-from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import array_to_cells, cells_to_array, constant_array
+from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.common.types.widening import in_type
@@ -181,7 +181,7 @@ class SegmentColumns:
 
     def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
         first = self._segment.start
-        return pc.take(self.read(column, first, self._stop), pa.array(ordinals - first))
+        return take_ordinals(self.read(column, first, self._stop), ordinals - first)
 
     def addresses(self, start: int, stop: int) -> Ordinals:
         return ordinals_between(start, stop)
@@ -240,7 +240,7 @@ class MemRowSelection:
         if len(ordinals) * _DENSE >= stop - first:
             ends = np.append(self._starts[1:], stop).clip(max=stop)
             counts = np.maximum(ends - self._starts, 0).tolist()
-            return _DenseRows(self._segments, counts, pa.array(ordinals - first))
+            return _DenseRows(self._segments, counts, ordinals - first)
         numbers = np.searchsorted(self._starts, ordinals, "right") - 1
         if len(self._segments) < 1 << 16:
             numbers = numbers.astype(np.uint16)  # which numpy sorts by radix
@@ -250,21 +250,21 @@ class MemRowSelection:
         segments = [self._segments[number] for number in distinct.tolist()]
         inside = [part - s.start for s, part in zip(segments, rows, strict=True)]
         counts = [int(part.max()) + 1 for part in inside]
-        pieces = list(zip(segments, counts, map(pa.array, inside), strict=True))
+        pieces = list(zip(segments, counts, inside, strict=True))
         if len(segments) == 1:
             return _Pieces(pieces, None)
         back = np.empty(len(order), np.int64)
         back[order] = np.arange(len(order), dtype=np.int64)
-        return _Pieces(pieces, pa.array(back))
+        return _Pieces(pieces, back)
 
-    def _ascending_pieces(self, ordinals: Ordinals) -> "list[tuple[Segment, int, pa.Array]]":
+    def _ascending_pieces(self, ordinals: Ordinals) -> "list[tuple[Segment, int, Ordinals]]":
         """Where rows that stand in the order wanted do, segment by segment."""
         edges = [*ordinals.searchsorted(self._starts).tolist(), len(ordinals)]
         pieces = []
         for segment, first, stop in zip(self._segments, edges, edges[1:], strict=False):
             if first < stop:
                 inside = ordinals[first:stop] - segment.start
-                pieces.append((segment, int(inside[-1]) + 1, pa.array(inside)))
+                pieces.append((segment, int(inside[-1]) + 1, inside))
         return pieces
 
 
@@ -280,7 +280,7 @@ class _DenseRows:
 
     segments: Sequence[Segment]
     counts: Sequence[int]
-    rows: pa.Array
+    rows: Ordinals
 
     def inserted(self, column: ColumnSchema) -> pa.Array:
         """The cells as they were inserted, in the order wanted.
@@ -293,7 +293,7 @@ class _DenseRows:
             for segment, count in zip(self.segments, self.counts, strict=True)
             if count
         ]
-        return pc.pick(concat_values(parts), self.rows)
+        return take_ordinals(concat_values(parts), self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,18 +307,19 @@ class _Pieces:
             order wanted.
     """
 
-    of_segments: Sequence[tuple[Segment, int, pa.Array]]
-    back: pa.Array | None
+    of_segments: Sequence[tuple[Segment, int, Ordinals]]
+    back: Ordinals | None
 
     def inserted(self, column: ColumnSchema) -> pa.Array:
         """The cells as they were inserted, in the order wanted."""
         parts = [
-            pc.pick(segment.cells(column, count), rows) for segment, count, rows in self.of_segments
+            take_ordinals(segment.cells(column, count), rows)
+            for segment, count, rows in self.of_segments
         ]
         if len(parts) == 1:
             return parts[0]
         cells = concat_values(parts)
-        return cells if self.back is None else pc.pick(cells, self.back)
+        return cells if self.back is None else take_ordinals(cells, self.back)
 
 
 _Gather = _DenseRows | _Pieces

@@ -21,7 +21,8 @@ import pyarrow as pa
 from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
 from pykudu_sql.storage.common.predicate.row_filter import FilterStep, RowFilter
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
-from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.from_buffers import integers
+from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.rowset.pruning import Range
@@ -93,10 +94,9 @@ class _Candidates:
             columns = {c.id: self._take(c, selection) for c in step.columns}
             matches = np.flatnonzero(evaluate(step.predicate, columns, step.types))
             if len(matches) < len(selection):
-                indices = pa.array(matches)
                 self._selection = selection[matches]
                 self._selected_cells = {
-                    column_id: pc.pick(cells, indices)
+                    column_id: take_ordinals(cells, matches)
                     for column_id, cells in self._selected_cells.items()
                 }
             self.count = len(matches)
@@ -117,9 +117,9 @@ class _Candidates:
         if self._selection is not None:
             selection = self._selection
             return RowBlock([self._take(column, selection) for column in columns], self.count)
-        indices = pa.array(np.flatnonzero(self._mask))
+        ordinals = np.flatnonzero(self._mask)
         whole = (self._whole(column) for column in columns)
-        return RowBlock([pc.pick(v, indices) for v in whole], self.count)
+        return RowBlock([take_ordinals(v, ordinals) for v in whole], self.count)
 
     def _result(self, column: ColumnSchema) -> pa.Array:
         if column.id in self._cells or column.id == ROW_ADDRESS.id:
@@ -128,7 +128,7 @@ class _Candidates:
 
     def _whole(self, column: ColumnSchema) -> pa.Array:
         if column.id == ROW_ADDRESS.id:
-            return pa.array(self._source.addresses(self.start, self.stop))
+            return integers(self._source.addresses(self.start, self.stop))
         cells = self._cells.get(column.id)
         if cells is None:
             cells = self._cells[column.id] = self._source.read(column, self.start, self.stop)
@@ -137,14 +137,14 @@ class _Candidates:
     def _take(self, column: ColumnSchema, selection: Ordinals) -> pa.Array:
         """The cells of the selected rows."""
         if column.id == ROW_ADDRESS.id:
-            return pa.array(self._source.addresses(self.start, self.stop)[selection])
+            return integers(self._source.addresses(self.start, self.stop)[selection])
         array = self._selected_cells.get(column.id)
         if array is None:
             cells = self._cells.get(column.id)
             if cells is None:
                 array = self._source.take(column, selection + self.start)
             else:
-                array = pc.pick(cells, pa.array(selection))
+                array = take_ordinals(cells, selection)
             self._selected_cells[column.id] = array
         return array
 

@@ -19,12 +19,12 @@ import pyarrow as pa
 
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
-from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.hybrid_time import (
     UNCOMMITTED,
     SnapshotBound,
     Timestamp,
 )
+from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import IntegrityError
@@ -189,8 +189,10 @@ class PendingWrites:
         for index in np.unique(located.where[mask]):
             selection = np.flatnonzero(mask & (located.where == index))
             everything = len(selection) == len(mask)
-            indices = pa.array(selection)
-            cells = {i: v if everything else pc.pick(v, indices) for i, v in columns.items()}
+            cells = {
+                i: values if everything else take_ordinals(values, selection)
+                for i, values in columns.items()
+            }
             self._change(located.rowsets[index], kind, located.ordinals[selection], cells)
         return int(np.count_nonzero(mask))
 
@@ -211,8 +213,7 @@ class PendingWrites:
         if len(fresh):
             keys = batch.keys
             if len(fresh) < len(mask):
-                indices = pa.array(fresh)
-                columns = {i: pc.pick(values, indices) for i, values in columns.items()}
+                columns = {i: take_ordinals(values, fresh) for i, values in columns.items()}
                 keys = keys.take(fresh)
             encoded = keys.to_pylist()
             self._inserts.insert(encoded, columns, UNCOMMITTED)
