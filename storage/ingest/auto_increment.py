@@ -98,11 +98,7 @@ class AutoIncrement:
         """Reserve some values and return the first."""
         with self._lock:
             first = self._following(table)
-            counter = required_counter(table.schema)
-            if first + count - 1 > _most(counter):
-                raise ValueOutOfRangeError(
-                    f"table '{table.name}': max auto-incrementing column value reached"
-                )
+            check_room(table, first + count - 1)
             self._next[table.id] = first + count
             return first
 
@@ -151,9 +147,16 @@ def required_counter(schema: "Schema") -> "ColumnSchema":
     return column
 
 
-def _most(counter: "ColumnSchema") -> int:
-    """The largest value of a counter's column."""
-    return (1 << 8 * counter.type.width - 1) - 1
+def check_room(table: "TableInfo", last: int) -> None:
+    """Check that the counter of a table may reach a value.
+
+    Raises ValueOutOfRangeError: its column ends before.
+    """
+    bits = 8 * required_counter(table.schema).type.width
+    if last.bit_length() >= bits:
+        raise ValueOutOfRangeError(
+            f"table '{table.name}': max auto-incrementing column value reached"
+        )
 
 
 def check_counter(table: "TableInfo", kind: "RowOpKind", is_explicit: bool) -> None:

@@ -22,6 +22,7 @@ from pykudu_sql.storage.common.types.arrays import cells_to_array, plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import NotNullError, ProgrammingError
+from pykudu_sql.storage.ingest.auto_increment import check_counter
 
 Positions = npt.NDArray[np.int64]
 
@@ -165,9 +166,12 @@ def check_columns(table: TableInfo, kind: RowOpKind, column_ids: Collection[int]
     """See that rows of some columns can be written, before there are any.
 
     Raises NotNullError: a column of the key is missing, or an insert lacks one that is NOT NULL and
-    has no default; ProgrammingError: an UPDATE sets nothing but the key, or a DELETE more.
+    has no default; ProgrammingError: an UPDATE sets nothing but the key, or a DELETE more;
+    ValueOutOfRangeError: an INSERT sets the table's hidden counter.
     """
     schema = table.schema
+    if schema.auto_incrementing and kind.may_insert:
+        check_counter(table, kind, schema.key_ids[-1] in column_ids)
     check_set(schema, kind, column_ids, table.name)
     if kind.may_insert:
         for column in schema.columns:

@@ -9,8 +9,8 @@ tasks, late ones.
 A folder lives as long as somebody holds the lock of the file LOCK in it; the next opening for
 writing removes those of which nobody does.
 
-The rows of a table with a hidden counter get their numbers when they are committed; the files hold
-others in their place.
+Rows that a counter numbers, those of a table with a hidden one or without a value for its identity
+column, get their numbers when they are committed; the files hold others in their place.
 
 Writers share no counter, so they draw the numbers of their files by lot from a range of its own
 (`STAGED_NUMBERS` to 2**53). The numbers are covered by the files' checksums.
@@ -18,7 +18,7 @@ Writers share no counter, so they draw the numbers of their files by lot from a 
 
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
@@ -31,13 +31,14 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.cfile.container import FileIdentity
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED
-from pykudu_sql.storage.errors import DataError, LockedError
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.errors import DataError, LockedError, NotSupportedError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env, FileLock, names_if_there
-from pykudu_sql.storage.ingest.auto_increment import check_counter
+from pykudu_sql.storage.ingest.auto_increment import check_room, counted_column
 from pykudu_sql.storage.ingest.bulk_writer import ROWSET_ROWS
 from pykudu_sql.storage.ingest.routing import deduplicate, route
-from pykudu_sql.storage.ingest.row_batch import check_set, complete
+from pykudu_sql.storage.ingest.row_batch import check_columns, complete
 from pykudu_sql.storage.ingest.validation import raise_first, validate
 from pykudu_sql.storage.tablet.history.row_slice import ColumnGather, ColumnsInMemory
 from pykudu_sql.storage.tablet.maintenance.diskrowset_writer import BaseFile, write_base_file
@@ -154,30 +155,41 @@ class StageTarget:
     def check(self, column_ids: tuple[int, ...]) -> None:
         """See that rows of some columns can be written so.
 
-        Raises NotNullError, ProgrammingError: the columns do not fit the operation;
-        ValueOutOfRangeError: an insert sets the table's hidden counter.
+        Raises NotNullError, ProgrammingError, ValueOutOfRangeError: see `check_columns`;
+        NotSupportedError: a number that the rows get only when they are committed decides before
+        whether they fit.
         """
-        schema = self.table.schema
-        if schema.auto_incrementing and self.kind.may_insert:
-            check_counter(self.table, self.kind, schema.key_ids[-1] in column_ids)
-        check_set(schema, self.kind, column_ids, self.table.name)
-        empty = {i: pa.array([], schema.by_id[i].type.arrow) for i in column_ids}
-        complete(self.table, RowOperations(self.kind, self.with_counter(empty, 0), 0))
+        check_columns(self.table, self.kind, column_ids)
+        counter = self.counter_beside(column_ids)
+        if counter is None:
+            return
+        deciding = set(self.table.partition_schema.range_column_ids)
+        deciding.update(*(check.column_ids for check in self.table.checks))
+        if counter.id in deciding:
+            raise NotSupportedError(
+                f"rows staged for table '{self.table.name}' have no '{counter.name}' yet, of which "
+                "a CHECK constraint or the range partitions decide",
+                hint=f"give '{counter.name}' values, or write the rows by INSERT",
+            )
 
-    @property
-    def is_numbered_later(self) -> bool:
-        """Whether the rows get the values of a hidden counter when they are committed."""
-        return self.table.schema.auto_incrementing and self.kind.numbers
+    def counter_beside(self, column_ids: Collection[int]) -> ColumnSchema | None:
+        """The column that rows of some columns get from a counter when they are committed."""
+        counter = counted_column(self.table.schema)
+        if counter is None or not self.kind.numbers or counter.id in column_ids:
+            return None
+        return counter
 
     def with_counter(self, columns: Mapping[int, pa.Array], length: int) -> Mapping[int, pa.Array]:
         """The columns, with any values for the counter if the rows are numbered later.
 
-        `columns`: by id; `length`: rows.
+        `columns`: by id; `length`: rows. Raises ValueOutOfRangeError: it has not so many values.
         """
-        if not self.is_numbered_later:
+        counter = self.counter_beside(columns)
+        if counter is None:
             return columns
-        counter = self.table.schema.key_ids[-1]
-        return {**columns, counter: pa.array(np.arange(1, length + 1, dtype=np.int64))}
+        check_room(self.table, length)
+        numbers = np.arange(1, length + 1, dtype=np.int64)
+        return {**columns, counter.id: pa.array(numbers, counter.type.arrow)}
 
 
 def create_staging(env: Env, root: str) -> tuple[str, FileLock]:

@@ -21,6 +21,7 @@ from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
+from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import (
     AlreadyPresentError,
     CorruptionError,
@@ -184,8 +185,9 @@ def _take(
         )
     pending = transaction.writes_to(target.table, file.tablet_id)
     rowset = _move_in(env, target, pending, file)
-    if target.is_numbered_later:
-        _insert_numbered(transaction, write, rowset, file)
+    counter = target.counter_beside(write.column_ids)
+    if counter is not None:
+        _insert_numbered(transaction, write, rowset, file, counter)
         return
     try:
         keys = rowset.base.keys()
@@ -217,7 +219,11 @@ def _take(
 
 
 def _insert_numbered(
-    transaction: Transaction, write: StagedWrite, rowset: DiskRowSet, file: StagedFile
+    transaction: Transaction,
+    write: StagedWrite,
+    rowset: DiskRowSet,
+    file: StagedFile,
+    counter: ColumnSchema,
 ) -> None:
     """Insert the rows of a file under numbers of the counter, which may be for other tablets."""
     table = write.target.table
@@ -226,7 +232,7 @@ def _insert_numbered(
         columns = _read(rowset, pending, file)
     finally:
         pending.files.discard(rowset)
-    del columns[table.schema.key_ids[-1]]
+    del columns[counter.id]
     transaction.write(table, RowOperations(write.target.kind, columns, file.rows))
 
 

@@ -12,7 +12,11 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.catalog.store_state import StoreState
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
-from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.partition.partition import (
+    HashDimension,
+    PartitionSchema,
+    RangePartition,
+)
 from pykudu_sql.storage.common.predicate.column_predicate import Op
 from pykudu_sql.storage.common.predicate.row_condition import ColumnCell, Compared, TextLength
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
@@ -26,8 +30,11 @@ from pykudu_sql.storage.errors import (
     CorruptionError,
     DatabaseError,
     DataError,
+    NotNullError,
+    NotSupportedError,
     RowNotFoundError,
     SerializationError,
+    ValueOutOfRangeError,
 )
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.ingest.staging import (
@@ -360,3 +367,91 @@ def test_batches_are_put_together_until_a_chunk_is_large() -> None:
     columns = [pa.array([number] * rows, pa.int64()) for number, rows in enumerate((3, 0, 2, 4))]
     batches = [pa.record_batch({"a": column}) for column in columns]
     assert [chunk.num_rows for chunk in staging_chunks(batches, 5 * 8)] == [5, 4]
+
+
+class NumberedJob:
+    """One write of rows whose identity column is left out."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self.store = store
+        self.table = store.catalog.table(name)
+        write_id, self.lock = create_staging(ENV, store.path)
+        key = (store.path, store.database_id, self.table)
+        self.target = StageTarget(*key, RowOpKind.INSERT, write_id)
+        self.files: list[StagedFile] = []
+
+    def task(self, *texts: str) -> None:
+        columns = {1: coerce(pa.array(texts, pa.string()), TEXT, "v")}
+        self.files += stage_rows(ENV, self.target, columns)
+
+    def commit(self) -> None:
+        commit_staged(ENV, self.store, StagedWrite(self.target, (1,), self.files, False, None))
+
+    def rows(self) -> list[tuple[int, str]]:
+        found = self.store.begin().table_scan(self.table, ScanSpec((0, 1)), None).to_pylist()
+        return sorted((row["id"], row["v"]) for row in found)
+
+
+def identity_table(
+    store: Store, name: str, kind: Kind = Kind.INT32, partitions: PartitionSchema | None = None
+) -> None:
+    columns = [
+        ColumnSchema(0, "id", DataType(kind), nullable=False, identity=True),
+        ColumnSchema(1, "v", TEXT),
+    ]
+    hashed = PartitionSchema((HashDimension((0,), 3, 0),), (), ())
+    store.create_table(name, create_schema(columns, ["id"]), partitions or hashed)
+
+
+def test_an_identity_column_that_rows_leave_out_is_numbered_at_the_commit(store: Store) -> None:
+    identity_table(store, "numbered")
+    first = NumberedJob(store, "numbered")
+    first.target.check((1,))
+    first.task("a", "b")
+    first.task("c")
+    first.commit()
+    assert [number for number, _ in first.rows()] == [1, 2, 3]
+    second = NumberedJob(store, "numbered")
+    second.task("d")
+    second.commit()
+    assert second.rows()[-1] == (4, "d")
+    assert sorted(text for _, text in second.rows()) == ["a", "b", "c", "d"]
+
+
+def test_an_identity_column_that_rows_bring_keeps_their_numbers(store: Store) -> None:
+    identity_table(store, "numbered")
+    job = NumberedJob(store, "numbered")
+    columns = {0: coerce(pa.array([40, 7]), DataType(Kind.INT32), "id")}
+    files = list(stage_rows(ENV, job.target, columns))
+    commit_staged(ENV, store, StagedWrite(job.target, (0,), files, False, None))
+    later = NumberedJob(store, "numbered")
+    later.task("next")
+    later.commit()
+    assert [number for number, _ in later.rows()] == [7, 40, 41]
+
+
+def test_an_identity_column_has_only_so_many_numbers(store: Store) -> None:
+    identity_table(store, "tiny", Kind.INT8)
+    with pytest.raises(ValueOutOfRangeError, match="max auto-incrementing column value reached"):
+        NumberedJob(store, "tiny").task(*("x" * 128))
+    job = NumberedJob(store, "tiny")
+    for _ in range(2):
+        job.task(*("x" * 100))
+    with pytest.raises(ValueOutOfRangeError, match="max auto-incrementing column value reached"):
+        job.commit()
+
+
+def test_numbers_given_later_cannot_decide_whether_rows_fit(store: Store) -> None:
+    below = PartitionSchema((), (0,), (RangePartition((100,), (200,)),))
+    identity_table(store, "ranged", partitions=below)
+    with pytest.raises(NotSupportedError, match="have no 'id' yet"):
+        NumberedJob(store, "ranged").target.check((1,))
+    NumberedJob(store, "ranged").target.check((0, 1))
+
+
+@pytest.mark.parametrize("column_ids", [(), (1,), (1, 2)])
+def test_rows_without_a_column_of_the_key_are_refused_before_they_are_staged(
+    store: Store, column_ids: tuple[int, ...]
+) -> None:
+    with pytest.raises(NotNullError, match="no value provided for key column 'id'"):
+        Job(store).target.check(column_ids)
