@@ -55,7 +55,7 @@ def _rows_left(scan: TableScan, read: RowSetRead, row_filter: RowFilter) -> int:
     rows = _row_count(spans)
     if rows <= _FEW_ROWS:
         return rows
-    stretches = rowset.ranges(row_filter.predicate, rowset.view(scan.bound, read.own))
+    stretches = rowset.ranges(row_filter, rowset.view(scan.bound, read.own))
     return _row_count(intersect(stretches, spans))
 
 

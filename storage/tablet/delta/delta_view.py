@@ -10,7 +10,7 @@ changes in a column is a sequence of layers, one a part; whoever patches a colum
 the other, and only who needs each row's one cell has them merged.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -35,7 +35,8 @@ from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.delta.stored_patch import stored_patch
 
-Liveness = tuple[Ordinals, npt.NDArray[np.bool_]]
+Mask = npt.NDArray[np.bool_]
+Liveness = tuple[Ordinals, Mask]
 
 
 class DeltaPart(Protocol):
@@ -138,7 +139,6 @@ class DeltaView:
         self._parts = parts
         self._layers: dict[int, tuple[CellPatch, ...]] = {}
         self._patches: dict[int, CellPatch | None] = {}
-        self._changed: dict[int, Ordinals] = {}
         self._liveness: Liveness | None = None
         self._alive: dict[int, npt.NDArray[np.bool_] | None] = {}
 
@@ -158,16 +158,18 @@ class DeltaView:
             self._patches[column_id] = _last_patch(self.layers(column_id))
         return self._patches[column_id]
 
-    def changed(self, column_id: int) -> Ordinals | None:
-        """The rows changed in a column, ascending and distinct, int64[m]; None when none is."""
-        layers = self.layers(column_id)
-        if len(layers) <= 1:
-            return layers[0].ordinals if layers else None
-        if column_id not in self._changed:
-            # `np.unique` hashes, which takes thirty times as long as to sort.
-            ordinals = np.sort(np.concatenate([layer.ordinals for layer in layers]))
-            self._changed[column_id] = ordinals[last_of_each(ordinals)]
-        return self._changed[column_id]
+    def changed(self, column_id: int, meets: Callable[[pa.Array], Mask]) -> Ordinals:
+        """Rows changed in a column to cells that meet a condition, ascending, perhaps repeatedly.
+
+        Those are among them whose cell was changed once more, and those whose cells stay in a file.
+        """
+        parts = [
+            layer.ordinals[meets(layer.values)]
+            if isinstance(layer, ColumnPatch)
+            else layer.ordinals
+            for layer in self.layers(column_id)
+        ]
+        return np.sort(np.concatenate(parts)) if parts else np.empty(0, np.int64)
 
     def liveness(self) -> Liveness:
         if self._liveness is None:

@@ -7,13 +7,16 @@ ordinal exists at a snapshot unless the deltas visible to it say otherwise.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
-from pykudu_sql.storage.common.predicate.column_predicate import InList, Leaf, Predicate
+from pykudu_sql.storage.common.predicate.column_predicate import InList, Leaf
+from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
+from pykudu_sql.storage.common.predicate.predicate_simplify import simplify
 from pykudu_sql.storage.common.predicate.predicate_stats import trim
 from pykudu_sql.storage.common.predicate.row_filter import FilterStep, RowFilter
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
@@ -21,6 +24,7 @@ from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.delta.delta_tracker import DeltaTracker
@@ -185,7 +189,7 @@ class DiskRowSet:
         if row_filter is None:
             return [(0, self.meta.rows)]
         spans = self.key_spans(row_filter)
-        return intersect(self.ranges(row_filter.predicate, view, stats), spans) if spans else []
+        return intersect(self.ranges(row_filter, view, stats), spans) if spans else []
 
     def key_spans(self, row_filter: RowFilter) -> list[Range]:
         """Ordinal ranges outside which no row's key is in the ranges of a filter."""
@@ -194,11 +198,9 @@ class DiskRowSet:
         return key_spans(row_filter.key_ranges, self.base.key_index)
 
     def ranges(
-        self, predicate: Predicate | None, view: DeltaView, stats: ScanStats | None = None
+        self, row_filter: RowFilter, view: DeltaView, stats: ScanStats | None = None
     ) -> list[Range]:
         """Ordinal ranges that a predicate can match, by statistics of blocks and skip indexes."""
-        if predicate is None:
-            return [(0, self.meta.rows)]
 
         def excludes(leaf: Leaf) -> bool:
             excluded = self.base.excludes(leaf)
@@ -206,7 +208,15 @@ class DiskRowSet:
                 stats.index_skips += 1
             return excluded
 
-        return matching_ranges(predicate, self.meta.rows, self.base.cfile, view.changed, excludes)
+        columns = {column.id: column for step in row_filter.steps for column in step.columns}
+
+        def changed(leaf: Leaf) -> Ordinals:
+            column = columns.get(leaf.column_id)
+            return view.changed(leaf.column_id, partial(_meets, leaf, column))
+
+        return matching_ranges(
+            row_filter.predicate, self.meta.rows, self.base.cfile, changed, excludes
+        )
 
     def _trimmed(self, row_filter: RowFilter, view: DeltaView) -> RowFilter:
         """A filter whose IN lists have lost the values that no row of this rowset has."""
@@ -238,3 +248,12 @@ class DiskRowSet:
         timestamp: Timestamp,
     ) -> None:
         self.tracker.memory.add_batch(kind, ordinals, columns, timestamp)
+
+
+def _meets(leaf: Leaf, column: ColumnSchema | None, cells: pa.Array) -> npt.NDArray[np.bool_]:
+    """Which changed cells of a column may meet a comparison; all where the column is not known."""
+    if column is None:
+        return np.ones(len(cells), np.bool_)
+    condition = simplify(leaf, {column.id: column})
+    cells = in_type(cells, column.type.arrow)
+    return evaluate(condition, {column.id: cells}, {column.id: column.type})

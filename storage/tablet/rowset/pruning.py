@@ -2,8 +2,8 @@
 
 Each column of a rowset is cut into blocks of its own length, so what survives is kept as a set of
 ordinal ranges: AND intersects them, OR unites them. A zone map speaks of base data; where deltas
-changed cells, the block that holds the row is kept whatever the zone map says. Keys never change,
-so ranges of keys cut through to the rows that the key index points at.
+changed a cell to one that matches, the block that holds the row is kept whatever the zone map says.
+Keys never change, so ranges of keys cut through to the rows that the key index points at.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -23,7 +23,7 @@ def matching_ranges(
     predicate: Predicate,
     rows: int,
     cfile_of: Callable[[int], CFileReader | None],
-    changed: Callable[[int], Ordinals | None],
+    changed: Callable[[Leaf], Ordinals],
     excludes: Callable[[Leaf], bool],
 ) -> list[Range]:
     """Ordinal ranges outside which no row can match.
@@ -32,8 +32,8 @@ def matching_ranges(
         predicate: of the scan.
         rows: of the rowset.
         cfile_of: the CFile of a column id, None when the rowset's files lack the column.
-        changed: ordinals of rows whose cell of a column id deltas changed, ascending, None when
-            none is.
+        changed: ordinals of the rows with a cell that deltas changed and that may meet a
+            comparison, ascending.
         excludes: whether a skip index excludes that a base cell meets a comparison.
     """
     match predicate:
@@ -48,8 +48,7 @@ def matching_ranges(
         case Or(parts):
             lists = [matching_ranges(part, rows, cfile_of, changed, excludes) for part in parts]
             return unite(r for ranges in lists for r in ranges)
-    column_id = predicate.column_id
-    cfile = cfile_of(column_id)
+    cfile = cfile_of(predicate.column_id)
     if cfile is None:
         return [(0, rows)]
     zone, keep = cfile.zone_map, cfile.may_match(predicate)
@@ -57,8 +56,8 @@ def matching_ranges(
         keep = np.zeros_like(keep)
     if keep.all():
         return [(0, rows)]
-    changed_ordinals = changed(column_id)
-    if changed_ordinals is not None and len(changed_ordinals):
+    changed_ordinals = changed(predicate)
+    if len(changed_ordinals):
         # Few searches in many rows, not many in few: a tenth of all rows may have changed.
         before = np.searchsorted(changed_ordinals, zone.first_ordinals)
         keep |= np.diff(before) > 0
