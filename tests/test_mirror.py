@@ -38,6 +38,7 @@ CAMPAIGNS = (
     "pykudu_sql/mutations",
     "pykudu_sql/numbers",
     "pykudu_sql/processes",
+    "pykudu_sql/qualifiers",
     "pykudu_sql/quoting",
     "pykudu_sql/semantics",
     "pykudu_sql/sqlalchemy/compliance",

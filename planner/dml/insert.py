@@ -334,6 +334,8 @@ def _from_query(head: _Head, query: Query) -> InsertQuery:
 def _insert_expressions(
     head: _Head, tree: exp.Values, start: Token, context: PlanContext
 ) -> InsertValues | InsertQuery:
+    # Bound once only: a view's query, which binding puts in, means other tables outside the view.
+    unbound = tree if tree.find(exp.Select) is None else tree.copy()
     bound = bind(tree, context)
     rows = [_cells(row) for row in tree.expressions]
     for row in rows:
@@ -343,7 +345,7 @@ def _insert_expressions(
     nodes = [node for row in rows for node in row if not _is_default(node)]
     written = constants([fold_current(node, context) for node in nodes], context)
     if written is None:
-        return _insert_computed(head, tree, context)
+        return _insert_computed(head, unbound, context)
     values = map(_raw, written)
     columns: list[list[Raw]] = [[] for _ in head.columns]
     for row in rows:
