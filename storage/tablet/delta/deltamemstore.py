@@ -187,7 +187,8 @@ class DeltaMemStore:
             if self._newest.merged_to >= bound:
                 # Changes that the bound leaves out may have superseded some below it.
                 parts = [self._everything.merged()]
-        if time < self.min_timestamp and self.max_timestamp < bound:
+        # A batch stands here before it counts as the newest.
+        if parts and time < self.min_timestamp and parts[-1].timestamps.max() < bound:
             return parts
         return [within_times(part, time, bound) for part in parts]
 

@@ -1,15 +1,18 @@
 """A DeltaMemStore tells of one row, and of all, what a plain list of the changes tells."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp, bound_at
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
+from pykudu_sql.storage.tablet.delta.batch_index import BatchIndex
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch, apply_patches
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import cells_set_by
@@ -131,3 +134,26 @@ def test_what_came_since_has_changes_that_later_ones_than_the_bound_supersede() 
     store.current()
     changes = cells_set_by(store.since(Timestamp(0), bound_at(Timestamp(20))), 1)
     assert [value for _, values in changes for value in values.to_pylist()][-1] == 20
+
+
+def test_a_batch_that_is_being_added_is_not_below_an_earlier_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = DeltaMemStore(1, TYPES)
+
+    def add(time: int) -> None:
+        cells = {1: pa.array([time], pa.int32())}
+        store.add_batch(DeltaKind.UPDATE, np.array([3]), cells, Timestamp(time))
+
+    add(1)
+    seen = []
+    index_batch = BatchIndex.add
+
+    def read_meanwhile(*arguments: Any) -> None:
+        for changes in store.since(Timestamp(0), bound_at(Timestamp(1))):
+            seen.extend(changes.timestamps.tolist())
+        index_batch(*arguments)
+
+    monkeypatch.setattr(BatchIndex, "add", read_meanwhile)
+    add(2)
+    assert seen == [1]
