@@ -234,7 +234,7 @@ def _prepare(tokens: TokenStream, context: PlanContext) -> "Plan":
 
 def _explain(tokens: TokenStream, context: PlanContext) -> "Plan":
     from pykudu_sql.planner.ddl_grammar.explain_parser import explain_options
-    from pykudu_sql.planner.plan.plan import Explain, PassEffect
+    from pykudu_sql.planner.plan.plan import CopyTable, Explain, PassEffect
 
     options = explain_options(tokens)
     explained = tokens.rest
@@ -248,6 +248,8 @@ def _explain(tokens: TokenStream, context: PlanContext) -> "Plan":
         plan = _query(tokens, context)
     else:
         plan = plan_statement(explained, context)
+    if isinstance(plan, CopyTable):
+        plan = plan.general()
     return Explain(plan, options.analyze, options.format, tuple(effects))
 
 
@@ -262,14 +264,14 @@ _ROWS: Mapping[str, StatementEntry] = {
         StatementEntry(("INSERT",), _insert, ("INSERT INTO",)),
         StatementEntry(("UPSERT",), _insert, ("UPSERT INTO",)),
         StatementEntry(("REPLACE",), _insert),
+        StatementEntry(("UPDATE",), _update, ("UPDATE",)),
+        StatementEntry(("DELETE",), _delete, ("DELETE FROM",)),
+        StatementEntry(("MERGE",), _merge, ("MERGE INTO",)),
+        StatementEntry(("TRUNCATE",), _truncate, ("TRUNCATE TABLE",)),
+        StatementEntry(("COPY",), _copy, ("COPY",)),
     )
 }
 _TABLES = (
-    StatementEntry(("UPDATE",), _update, ("UPDATE",)),
-    StatementEntry(("DELETE",), _delete, ("DELETE FROM",)),
-    StatementEntry(("MERGE",), _merge, ("MERGE INTO",)),
-    StatementEntry(("TRUNCATE",), _truncate, ("TRUNCATE TABLE",)),
-    StatementEntry(("COPY",), _copy, ("COPY",)),
     StatementEntry(("CREATE",), _create_table, ("CREATE TABLE",)),
     StatementEntry(
         ("CREATE", "OR", "REPLACE", "TABLE"), _create_table, ("CREATE OR REPLACE TABLE",)

@@ -10,12 +10,8 @@ from collections.abc import Iterable, Sequence
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import bind_column, bind_field
-from pykudu_sql.planner.bind.names import (
-    ambiguous,
-    repeated,
-    undefined_column,
-    unresolved,
-)
+from pykudu_sql.planner.bind.missing_column import undefined_column
+from pykudu_sql.planner.bind.names import ambiguous, repeated, unresolved
 from pykudu_sql.planner.bind.qualifiers import EngineAliases, qualified_relation, struct_field
 from pykudu_sql.planner.bind.relations import ColumnUses, Relation, Scope, TableReference
 from pykudu_sql.planner.parse.source_spans import node_span

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.names import undefined_column
+from pykudu_sql.planner.bind.missing_column import undefined_column
 from pykudu_sql.planner.bind.qualifiers import column_of, qualified_relation
 from pykudu_sql.planner.bind.relations import ColumnReference, Relation, Scope
 from pykudu_sql.planner.parse.guards import guard_words

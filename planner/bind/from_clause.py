@@ -13,8 +13,9 @@ from pykudu_sql.planner.bind.history_source import (
     is_window,
     versions_source,
 )
+from pykudu_sql.planner.bind.missing_column import undefined_column
 from pykudu_sql.planner.bind.named_table import find_frame
-from pykudu_sql.planner.bind.names import check_ambiguous, undefined_column, with_position
+from pykudu_sql.planner.bind.names import check_ambiguous, with_position
 from pykudu_sql.planner.bind.qualifiers import EngineAliases, add_relation
 from pykudu_sql.planner.bind.relations import (
     NAMED_DATABASE,

@@ -4,14 +4,19 @@ A frame that was registered must not have the name of a table or view: neither m
 unseen. A variable of the program is looked for only where there is none of these.
 """
 
+from typing import TYPE_CHECKING
+
 from pykudu_sql.planner.parse.error_spans import errors_at
+from pykudu_sql.planner.parse.lexer import Token
 from pykudu_sql.planner.parse.token_stream import TokenStream
-from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.frame_table import FrameTable
+from pykudu_sql.planner.plan.context import PlanContext, check_writable
 from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
 from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
 from pykudu_sql.storage.errors import ProgrammingError, SourceSpan, UndefinedTableError
+
+if TYPE_CHECKING:
+    from pykudu_sql.planner.plan.frame_table import FrameTable
 
 
 def named_table(tokens: TokenStream, context: PlanContext) -> TableInfo:
@@ -36,9 +41,19 @@ def existing_table(name: str, span: SourceSpan | None, context: PlanContext) -> 
             raise
 
 
+def target_table(name: str, token: Token, context: PlanContext) -> TableInfo:
+    """The table to write.
+
+    Raises UndefinedTableError: there is none; ProgrammingError: it belongs to schema `sys`, or is a
+    view; ReadOnlyError: the session reads at a past moment.
+    """
+    check_writable(context.settings.as_of)
+    return existing_table(name, token.span, context)
+
+
 def find_frame(
     name: str, span: SourceSpan | None, catalog: Catalog, context: PlanContext
-) -> FrameTable | None:
+) -> "FrameTable | None":
     """The frame that a query means; None if it means something of the catalog, or nothing.
 
     Args:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
+from pykudu_sql.planner.bind.missing_column import undefined_column
 from pykudu_sql.planner.bind.relations import UNNAMED_SUBQUERY, DerivedTable, Relation, Scope
 from pykudu_sql.planner.functions.output_names import is_ambiguous
 from pykudu_sql.planner.parse.source_spans import node_span
@@ -12,22 +13,11 @@ from pykudu_sql.planner.vocabulary.foreign_functions import FOREIGN_VALUES
 from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
 from pykudu_sql.storage.errors import (
     ProgrammingError,
-    SourceSpan,
     UndefinedColumnError,
     UndefinedTableError,
 )
 
-_PREFIX = "__"  # what names that statements are rewritten with begin with
 _UNNAMED = "a subquery without an alias"
-
-
-def undefined_column(
-    name: str, candidates: Iterable[str], span: SourceSpan | None
-) -> UndefinedColumnError:
-    """No column of that name; suggests a near one, or lists what there is."""
-    names = [each for each in dict.fromkeys(candidates) if not each.startswith(_PREFIX)]
-    hint = near(name, names) or (f"columns are {', '.join(names[:20])}" if names else None)
-    return UndefinedColumnError(f"column '{name}' does not exist", hint=hint, span=span)
 
 
 def unresolved(column: exp.Column, scope: Scope) -> UndefinedColumnError:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.names import repeated, undefined_column
+from pykudu_sql.planner.bind.missing_column import undefined_column
+from pykudu_sql.planner.bind.names import repeated
 from pykudu_sql.planner.bind.relations import Branch, OutputColumn, Relation, Scope
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.storage.errors import SyntaxError

@@ -3,7 +3,6 @@
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.named_table import existing_table
-from pykudu_sql.planner.parse.lexer import Token
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext, check_writable
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -11,16 +10,6 @@ from pykudu_sql.storage.common.partition.range_bound import literal
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell, Kind
 from pykudu_sql.storage.errors import NotSupportedError, SyntaxError
-
-
-def target_table(name: str, token: Token, context: PlanContext) -> TableInfo:
-    """The table to write.
-
-    Raises UndefinedTableError: there is none; ProgrammingError: it belongs to schema `sys`, or is a
-    view; ReadOnlyError: the session reads at a past moment.
-    """
-    check_writable(context.settings.as_of)
-    return existing_table(name, token.span, context)
 
 
 def mentioned_table(node: exp.Expr, context: PlanContext) -> TableInfo:

@@ -3,8 +3,8 @@
 Statistics are computed when they are queried, and there is no second copy of the metadata.
 """
 
+from pykudu_sql.planner.bind.missing_column import undefined_column
 from pykudu_sql.planner.bind.named_table import named_table
-from pykudu_sql.planner.bind.names import undefined_column
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import NoOperation, Plan

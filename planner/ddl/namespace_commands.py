@@ -7,8 +7,8 @@ reads is looked up again whenever the view is read.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pykudu_sql.planner.bind.missing_column import undefined_column
 from pykudu_sql.planner.bind.named_table import named_table
-from pykudu_sql.planner.bind.names import undefined_column
 from pykudu_sql.planner.ddl.view_columns import planned_columns
 from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.lexer import TokenKind

@@ -10,7 +10,7 @@ in rows that are there, and has its default in rows that come back. A column dro
 filled, which is an error.
 """
 
-from pykudu_sql.planner.bind.target import target_table
+from pykudu_sql.planner.bind.named_table import target_table
 from pykudu_sql.planner.ddl.history_commands import next_bound
 from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.planner.parse.source_text import SourceText

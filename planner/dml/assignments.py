@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import note_receiver
 from pykudu_sql.planner.bind.correlation_name import CorrelationName
-from pykudu_sql.planner.bind.names import undefined_column
+from pykudu_sql.planner.bind.missing_column import undefined_column
 from pykudu_sql.planner.bind.target import cell_literal
 from pykudu_sql.planner.constant_folding.constant import Constant, Hole, constant
 from pykudu_sql.planner.constant_folding.moment import fold_current

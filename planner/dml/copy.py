@@ -6,14 +6,15 @@
     FORMAT csv|json|parquet|orc|arrow, COMPRESSION name, HEADER [true|false], DELIMITER ';',
     NULL 'NA', QUOTE '"', PARTITION BY (a, b), OVERWRITE [true|false], ROW_GROUP_SIZE n
 
-Nothing of a file is read while planning, and whether the program permits files is for the executor
-to know.
+A whole table that is stored is read without a query. Nothing of a file is read while planning, and
+whether the program permits files is for the executor to know.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
-from pykudu_sql.planner.bind.target import target_table
+from pykudu_sql.planner.bind.named_table import target_table
 from pykudu_sql.planner.ddl_grammar.table_options import refuse_word
 from pykudu_sql.planner.dml.insert_columns import column_names, settable_column
 from pykudu_sql.planner.parse.error_spans import errors_at, spans_dropped
@@ -22,11 +23,14 @@ from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.copy_plans import CopyFrom, CopyOption, CopyOptions, CopyTo
-from pykudu_sql.planner.query.query import plan_rows
+from pykudu_sql.planner.plan.table_copy import CopyTable
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import InvalidValueError, SyntaxError
+
+if TYPE_CHECKING:
+    from pykudu_sql.planner.plan.copy_plans import CopyFrom, CopyOption, CopyOptions, CopyTo
+    from pykudu_sql.planner.plan.query_plans import Query
 
 _ROWS_ELSEWHERE: Final = "name a file; in Python append(table, rows) and fetchall() have rows"
 _PROGRAMS: Final = {
@@ -45,7 +49,7 @@ _PLAIN_OPTIONS: Final = ("CSV", "FORMAT", "HEADER", "DELIMITER", "DELIMITERS", "
 _MOST_ROWS: Final = 1 << 31
 
 
-def plan_copy(tokens: TokenStream, context: PlanContext) -> CopyFrom | CopyTo:
+def plan_copy(tokens: TokenStream, context: PlanContext) -> "CopyFrom | CopyTo | CopyTable":
     """Plan a COPY from its first word on.
 
     Raises SyntaxError: it does not follow the grammar; UndefinedTableError, UndefinedColumnError: a
@@ -55,13 +59,15 @@ def plan_copy(tokens: TokenStream, context: PlanContext) -> CopyFrom | CopyTo:
     tokens.expect("COPY")
     if tokens.at_symbol("("):
         source = tokens.rest
-        query = plan_rows(source.until(_behind_query(tokens)), context)
+        query = _query(source.until(_behind_query(tokens)), context)
         tokens.expect("TO")
-        return CopyTo(query, *_file(tokens))
+        return _copy_to(query, *_file(tokens))
     start_token = tokens.current
     name = tokens.table_name()
     listed = column_names(tokens) if tokens.at_symbol("(") else None
     if tokens.accept("FROM"):
+        from pykudu_sql.planner.plan.copy_plans import CopyFrom
+
         table = target_table(name, start_token, context)
         columns = None if listed is None else _columns(table, listed)
         return CopyFrom(table, columns, *_file(tokens))
@@ -69,9 +75,40 @@ def plan_copy(tokens: TokenStream, context: PlanContext) -> CopyFrom | CopyTo:
         raise tokens.error("FROM, TO")
     names = "*" if listed is None else ", ".join(quote_name(each.name) for each in listed)
     written = ".".join(map(quote_name, name.split(".")))
-    with errors_at(start_token.span), spans_dropped():
-        query = plan_rows(SourceText(f"SELECT {names} FROM {written}"), context)
-    return CopyTo(query, *_file(tokens))
+    selection = partial(_selection, f"SELECT {names} FROM {written}", start_token, context)
+    stored = _stored_table(name, context) if listed is None else None
+    if stored is None:
+        return _copy_to(selection(), *_file(tokens))
+    target, options = _file(tokens)
+    return CopyTable(stored, target, options, lambda: _copy_to(selection(), target, options))
+
+
+def _stored_table(name: str, context: PlanContext) -> TableInfo | None:
+    """The table that a name means now; None where it is a view, a frame or a table of the system.
+
+    So it is where the session reads at a past moment.
+    """
+    if context.settings.as_of is not None or name in context.frames:
+        return None
+    return context.catalog.tables.get(context.catalog.full_name(name))
+
+
+def _selection(sql: str, table_token: Token, context: PlanContext) -> "Query":
+    """The plan of a query made of the name of a relation."""
+    with errors_at(table_token.span), spans_dropped():
+        return _query(SourceText(sql), context)
+
+
+def _query(source: SourceText, context: PlanContext) -> "Query":
+    from pykudu_sql.planner.query.query import plan_rows
+
+    return plan_rows(source, context)
+
+
+def _copy_to(query: "Query", target: str, options: "CopyOptions") -> "CopyTo":
+    from pykudu_sql.planner.plan.copy_plans import CopyTo
+
+    return CopyTo(query, target, options)
 
 
 def _behind_query(tokens: TokenStream) -> int:
@@ -94,7 +131,7 @@ def _columns(table: TableInfo, listed: list[Token]) -> tuple[ColumnSchema, ...]:
     return tuple(columns)
 
 
-def _file(tokens: TokenStream) -> tuple[str, CopyOptions]:
+def _file(tokens: TokenStream) -> "tuple[str, CopyOptions]":
     """The file's name and the options behind it, up to the end of the statement."""
     refuse_word(tokens, _PROGRAMS, "COPY with {}")
     name = tokens.string()
@@ -125,7 +162,7 @@ def _file(tokens: TokenStream) -> tuple[str, CopyOptions]:
     return name, options
 
 
-def _value(option: str, tokens: TokenStream) -> CopyOption:
+def _value(option: str, tokens: TokenStream) -> "CopyOption":
     start_token = tokens.current
     if option == "partition_by":
         return tuple(token.name for token in column_names(tokens))

@@ -12,7 +12,8 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.correlation_name import CorrelationName, name_of_table
-from pykudu_sql.planner.bind.target import cell_literal, target_table
+from pykudu_sql.planner.bind.named_table import target_table
+from pykudu_sql.planner.bind.target import cell_literal
 from pykudu_sql.planner.constant_folding.constant import Constant, Hole, constants
 from pykudu_sql.planner.constant_folding.moment import fold_current
 from pykudu_sql.planner.dml.assigned_literals import (

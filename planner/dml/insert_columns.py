@@ -1,12 +1,10 @@
 """The column lists of INSERT and COPY."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
-from pykudu_sql.planner.bind.names import undefined_column
+from pykudu_sql.planner.bind.missing_column import undefined_column
 from pykudu_sql.planner.parse.lexer import Token
-from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -18,8 +16,11 @@ from pykudu_sql.storage.errors import (
     SyntaxError,
 )
 
+if TYPE_CHECKING:
+    from sqlglot import exp
 
-def insert_columns(table: TableInfo, listed: exp.Expr | None) -> tuple[ColumnSchema, ...]:
+
+def insert_columns(table: TableInfo, listed: "exp.Expr | None") -> tuple[ColumnSchema, ...]:
     """The columns that a parsed list names; without a list, those that `*` shows.
 
     Raises SyntaxError: something else than columns is listed; UndefinedColumnError: there is no
@@ -28,6 +29,10 @@ def insert_columns(table: TableInfo, listed: exp.Expr | None) -> tuple[ColumnSch
     """
     if listed is None:
         return table.schema.visible_columns
+    from sqlglot import exp
+
+    from pykudu_sql.planner.parse.source_spans import node_span
+
     columns: list[ColumnSchema] = []
     nodes = listed.expressions if isinstance(listed, exp.Tuple) else [listed.this]
     for node in nodes:

@@ -18,8 +18,9 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.correlation_name import CorrelationName, name_of_target
+from pykudu_sql.planner.bind.named_table import target_table
 from pykudu_sql.planner.bind.relations import TableReference
-from pykudu_sql.planner.bind.target import mention, mentioned_table, target_table
+from pykudu_sql.planner.bind.target import mention, mentioned_table
 from pykudu_sql.planner.constant_folding.moment import reads_current_time
 from pykudu_sql.planner.dml.assigned_literals import type_assigned_literals
 from pykudu_sql.planner.dml.assignments import Assignment, read_assignments

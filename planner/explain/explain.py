@@ -28,6 +28,7 @@ from pykudu_sql.planner.plan.plan import (
     ChangeQuery,
     ConflictInsert,
     CopyFrom,
+    CopyTable,
     CopyTo,
     CreateTable,
     DeleteQuery,
@@ -197,6 +198,8 @@ def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
             return _tree(head, [f"columns: {listed}"] if listed else [])
         case CopyTo():
             return _tree(f"COPY TO '{plan.target}'", _query(plan.query, facts))
+        case CopyTable():
+            return _lines(plan.general(), facts)
         case CreateTable() if plan.query is not None:
             return _tree(f"{plan.words} {plan.name}", _query(plan.query, facts))
         case ExecutePrepared():

@@ -38,6 +38,7 @@ from pykudu_sql.planner.plan.store_plans import (
     UndropTable,
     Vacuum,
 )
+from pykudu_sql.planner.plan.table_copy import CopyTable
 from pykudu_sql.planner.plan.transaction_plans import (
     SavepointAction,
     SavepointControl,
@@ -222,8 +223,9 @@ class Explain:
 
 Write = InsertValues | InsertQuery | UpdateQuery | DeleteQuery | KeyUpdate | KeyDelete
 Plan = (
-    Query | KeyLookup | ConstantRow | Write | Change | CopyFrom | CopyTo | CreateTable | DropTables
-    | AlterTable | TransactionControl | SavepointControl | SetOption | SetDatabase | UndropTable
+    Query | KeyLookup | ConstantRow | Write | Change | CopyFrom | CopyTo | CopyTable
+    | CreateTable | DropTables | AlterTable | TransactionControl | SavepointControl
+    | SetOption | SetDatabase | UndropTable
     | RestoreTable | CreateSnapshot | DropSnapshot | Show | Pragma | Description | Namespace
     | Flush | Optimize | Vacuum | ResetStatements | NoOperation
     | Prepare | ExecutePrepared | Deallocate | Explain
@@ -258,6 +260,7 @@ __all__ = [
     "ChangeQuery",
     "ConflictInsert",
     "CopyFrom",
+    "CopyTable",
     "CopyTo",
     "CreateSnapshot",
     "CreateTable",

@@ -17,6 +17,7 @@ from pykudu_sql.planner.plan.plan import (
     ChangeQuery,
     ConflictInsert,
     CopyFrom,
+    CopyTable,
     CopyTo,
     DeleteQuery,
     ExecutePrepared,
@@ -105,7 +106,8 @@ def _explain_prepared(
 
     values = argument_values(state, executed, parameters)
     planned = state.planned(executed.text, values).plan
-    return prepare_plan(state, replace(plan, plan=planned))(values)
+    explained = planned.general() if isinstance(planned, CopyTable) else planned
+    return prepare_plan(state, replace(plan, plan=explained))(values)
 
 
 def _or_in_general(

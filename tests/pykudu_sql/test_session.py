@@ -39,6 +39,51 @@ def test_the_engine_is_loaded_by_the_first_query_only() -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+def test_a_copy_of_a_table_to_a_file_loads_neither_what_plans_queries_nor_an_engine(
+    tmp_path: Path,
+) -> None:
+    sql = f"COPY t TO '{tmp_path / 'x.csv'}'"
+    program = (
+        "import sys, pykudu_sql;"
+        f"c = pykudu_sql.connect({str(tmp_path / 'db')!r}, autocommit=True, files=True);"
+        f"c.execute({sql!r});"
+        "print(*(name.removeprefix('pykudu_sql.') for name in sys.modules))"
+    )
+    with pykudu_sql.connect(str(tmp_path / "db"), autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (a INT PRIMARY KEY, b STRING)")
+        connection.execute("INSERT INTO t VALUES (1, 'x')")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert (tmp_path / "x.csv").read_text() == "a,b\n1,x\n"
+    unwanted = {
+        "engine.duckdb_engine",
+        "executor.plan_runners",
+        "executor.reading.queries",
+        "planner.commands.commands",
+        "planner.ddl_grammar.syntax",
+        "planner.plan.plan",
+        "planner.plan.query_plans",
+        "planner.query.query",
+        "storage.catalog.alter",
+        "storage.remote.history_scan",
+        "storage.remote.system_tables",
+        "duckdb",
+        "sqlglot",
+    }
+    rooms = unwanted - {"duckdb", "sqlglot"}
+    assert all(find_spec(f"pykudu_sql.{name}") for name in rooms)
+    assert unwanted.isdisjoint(done.stdout.decode().split())
+
+
+@pytest.mark.parametrize("sql", ["CREATE DATABASE d", "SHOW TABLES", "FLUSH", "SET as_of = NULL"])
+def test_a_small_statement_loads_no_parser_of_queries(sql: str) -> None:
+    program = (
+        "import sys, pykudu_sql;"
+        f"pykudu_sql.connect(autocommit=True).execute({sql!r});"
+        "assert 'sqlglot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_a_query_without_a_table_loads_nothing_that_reads_writes_or_compacts_rows() -> None:
     program = (
         "import sys, pykudu_sql;"

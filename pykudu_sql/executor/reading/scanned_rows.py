@@ -6,12 +6,18 @@ whatever their number (`scanned_batches`), since a process that exports a table 
 engine. The rows, their types and their order are those that the engine would hand on.
 """
 
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
 from pykudu_sql.executor.reading.query_parameters import check_parameter_values
+from pykudu_sql.executor.reading.row_batches import (
+    RowBatches,
+    as_results,
+    result_arrow,
+    row_batches,
+)
 from pykudu_sql.executor.reading.scans import prepared_scan
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.operands.template import fill
@@ -19,30 +25,15 @@ from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.plan.query_plans import ScannedRows
 from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS
-from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.common.types.value_bytes import table_bytes
-from pykudu_sql.storage.scan.scan_token import BATCH_ROWS
 from pykudu_sql.storage.scan.small_scan import is_small
 from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 MOST_ROWS = 64 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class RowBatches:
-    """Rows while they are read.
-
-    Attributes:
-        schema: of the batches.
-        batches: closed by whoever does not read all of them.
-    """
-
-    schema: pa.Schema
-    batches: Generator[pa.RecordBatch, None, None]
 
 
 def scanned_rows(
@@ -86,10 +77,7 @@ def scanned_batches(
     if table_scan is None:
         return None
     table_scan = replace(table_scan, piece_bytes=min(most, table_scan.piece_bytes))
-    by_id = {column.id: column.type for column in table_scan.columns}
-    types = [_result_arrow(by_id[column_id]) for column_id in scanned.outputs]
-    schema = pa.schema(list(zip(query.names, types, strict=True)))
-    return RowBatches(schema, _batches(table_scan, scanned, schema))
+    return row_batches(table_scan, scanned.outputs, query.names)
 
 
 def _deciding_scan(
@@ -117,24 +105,6 @@ def _deciding_scan(
     return prepared_scan(state, narrowed, predicate, transaction)
 
 
-def _batches(
-    table_scan: TableScan, scanned: ScannedRows, schema: pa.Schema
-) -> Generator[pa.RecordBatch, None, None]:
-    places = {column.id: place for place, column in enumerate(table_scan.columns)}
-    outputs = [(places[i], table_scan.columns[places[i]].type) for i in scanned.outputs]
-    row_filter = table_scan.row_filter()
-    # Without a condition every row is exact, and the next ones are read beside the work on these.
-    blocks = table_scan.stretches() if row_filter is None else table_scan.exact_blocks(row_filter)
-    for block in blocks:
-        for start in range(0, block.length, BATCH_ROWS):
-            arrays = [
-                array
-                for place, stored in outputs
-                for array in _as_results([block.columns[place].slice(start, BATCH_ROWS)], stored)
-            ]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
 def result_types(query: Query, scanned: ScannedRows) -> Sequence[str]:
     """The SQL types of the result's columns, as the engine calls them."""
     by_id = query.scans[0].table.schema.by_id
@@ -154,23 +124,10 @@ def _table(
 ) -> pa.Table:
     columns = {
         column.id: pa.chunked_array(
-            _as_results([block.columns[place] for block in blocks], column.type),
-            _result_arrow(column.type),
+            as_results([block.columns[place] for block in blocks], column.type),
+            result_arrow(column.type),
         )
         for place, column in enumerate(read)
     }
     table = pa.Table.from_arrays([columns[i] for i in scanned.outputs], names=list(names))
     return table.slice(scanned.offset) if scanned.offset else table
-
-
-def _as_results(chunks: Sequence[pa.Array], stored: DataType) -> Iterator[pa.Array]:
-    """Chunks as the engine gives them: texts without dictionaries, decimals of 16 bytes."""
-    target = _result_arrow(stored)
-    for chunk in map(plain, chunks):
-        yield chunk if chunk.type == target else chunk.cast(target)
-
-
-def _result_arrow(stored: DataType) -> pa.DataType:
-    if stored.kind is Kind.DECIMAL:
-        return pa.decimal128(stored.precision, stored.scale)
-    return stored.arrow

@@ -15,6 +15,7 @@ import pyarrow as pa
 from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.reading.frame_scan import frame_relation
 from pykudu_sql.executor.reading.history_rows import history_rows
+from pykudu_sql.executor.reading.row_batches import observed_scan
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.plan.plan import Scan
@@ -111,9 +112,7 @@ def prepared_scan(
     stats: ScanStats | None = None,
 ) -> TableScan:
     """A scan that can be cancelled and whose progress is shown, not read yet."""
-    table_scan = pruned_scan(scan, predicate, transaction, stats)
-    counter = state.counter(f"reading {scan.table.name}", table_scan.row_count)
-    return replace(table_scan, cancel_check=state.check_cancelled, counter=counter)
+    return observed_scan(state, scan.table, pruned_scan(scan, predicate, transaction, stats))
 
 
 def relation_of(

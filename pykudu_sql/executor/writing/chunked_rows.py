@@ -8,29 +8,26 @@ their addresses (`Transaction.change`), so that memory does not grow with them.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import EngineResult
 from pykudu_sql.error_boundary import ErrorBoundary
-from pykudu_sql.executor.reading.queries import answer, query_stream
-from pykudu_sql.executor.reading.scanned_rows import scanned_batches
+from pykudu_sql.executor.reading.row_batches import RowBatches, table_batches
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writing.collecting import (
-    collect_columns,
-    fitting_columns,
-    write_fitting_batches,
-)
 from pykudu_sql.executor.writing.engine_values import storable
 from pykudu_sql.planner.operands.value import ParameterValues
-from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.settings import EMBEDDED
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.memory_budget import MemoryBudget
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
 from pykudu_sql.storage.errors import SerializationError
-from pykudu_sql.storage.transaction.transaction import Transaction
+
+if TYPE_CHECKING:
+    from pykudu_sql.planner.plan.query_plans import Query
+    from pykudu_sql.storage.transaction.transaction import Transaction
 
 CHUNK_BYTES = 256 << 20
 # A changed row is two or three numbers here, and ten times as much in stores and log.
@@ -136,7 +133,7 @@ def file_rows(schema: pa.Schema, read: ReadBatch, most: int) -> ChunkedRows:
 
 
 def query_rows(
-    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
+    state: SessionState, query: "Query", parameters: ParameterValues, transaction: "Transaction"
 ) -> ChunkedRows:
     """The rows of a query, ready to be stored; all in memory where Spark computes them.
 
@@ -146,27 +143,46 @@ def query_rows(
 
 
 def exported_rows(
-    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
+    state: SessionState, query: "Query", parameters: ParameterValues, transaction: "Transaction"
 ) -> ChunkedRows:
     """The same in chunks of fewer rows, to be written to a file; without the engine if possible."""
+    from pykudu_sql.executor.reading.scanned_rows import scanned_batches
+
     if state.settings.engine == EMBEDDED:
-        size = min(EXPORT_BYTES, chunk_bytes(state.store.budget))
+        size = _export_bytes(state)
         scanned = scanned_batches(state, query, parameters, transaction, size)
         if scanned is not None:
-            read = partial(next, scanned.batches, None)
-            first = _read_chunk(read, size)
-            return ChunkedRows(scanned.schema, *first, read, size, scanned.batches.close)
+            return _rows_of_batches(scanned, size)
     return _streamed_query(state, query, parameters, transaction, EXPORT_BYTES)
+
+
+def exported_table(
+    state: SessionState, table: TableInfo, transaction: "Transaction"
+) -> ChunkedRows:
+    """All rows of a stored table in such chunks, the columns that `*` shows; without an engine."""
+    size = _export_bytes(state)
+    return _rows_of_batches(table_batches(state, table, transaction, size), size)
+
+
+def _export_bytes(state: SessionState) -> int:
+    return min(EXPORT_BYTES, chunk_bytes(state.store.budget))
+
+
+def _rows_of_batches(rows: RowBatches, size: int) -> ChunkedRows:
+    read = partial(next, rows.batches, None)
+    return ChunkedRows(rows.schema, *_read_chunk(read, size), read, size, rows.batches.close)
 
 
 def _streamed_query(
     state: SessionState,
-    query: Query,
+    query: "Query",
     parameters: ParameterValues,
-    transaction: Transaction,
+    transaction: "Transaction",
     most: int,
 ) -> ChunkedRows:
     if state.settings.engine != EMBEDDED:
+        from pykudu_sql.executor.reading.queries import answer
+
         result = answer(state, query, parameters, transaction)
         batches = result.table.to_batches()
         return ChunkedRows(result.table.schema, batches, True, lambda: None, 0, types=result.types)
@@ -175,7 +191,7 @@ def _streamed_query(
 
 
 def change_rows(
-    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
+    state: SessionState, query: "Query", parameters: ParameterValues, transaction: "Transaction"
 ) -> ChunkedRows:
     """The rows of a query that names rows by their addresses, ready to be stored.
 
@@ -187,11 +203,13 @@ def change_rows(
 
 def _streamed(
     state: SessionState,
-    query: Query,
+    query: "Query",
     parameters: ParameterValues,
-    transaction: Transaction,
+    transaction: "Transaction",
     size: int,
 ) -> ChunkedRows:
+    from pykudu_sql.executor.reading.queries import query_stream
+
     stream = query_stream(state, query, parameters, transaction, size)
     first = (stream.schema, stream.batches, stream.is_all)
     return ChunkedRows(*first, stream.read, size, stream.close, stream.types)
@@ -199,7 +217,7 @@ def _streamed(
 
 def write_rows(
     mode: RowErrorMode,
-    transaction: Transaction,
+    transaction: "Transaction",
     table: TableInfo,
     kind: RowOpKind,
     rows: ChunkedRows,
@@ -218,6 +236,8 @@ def write_rows(
     if rows.is_all:
         return write_columns(mode, transaction, table, kind, next(chunks))
     if mode is RowErrorMode.COLLECT:
+        from pykudu_sql.executor.writing.collecting import fitting_columns, write_fitting_batches
+
         fitting_rows = map(lambda chunk: fitting_columns(transaction, table, kind, chunk), chunks)
         return write_fitting_batches(transaction, table, fitting_rows)
 
@@ -228,7 +248,7 @@ def write_rows(
 
 
 def write_batches(
-    transaction: Transaction, table: TableInfo, kind: RowOpKind, batches: Iterable[RowOperations]
+    transaction: "Transaction", table: TableInfo, kind: RowOpKind, batches: Iterable[RowOperations]
 ) -> RowResults:
     """Do operations of one kind that come in batches, in memory for one of them.
 
@@ -241,7 +261,7 @@ def write_batches(
 
 def write_columns(
     mode: RowErrorMode,
-    transaction: Transaction,
+    transaction: "Transaction",
     table: TableInfo,
     kind: RowOpKind,
     columns: ArrowColumns,
@@ -252,12 +272,14 @@ def write_columns(
     a value or a row does not fit; nothing was done.
     """
     if mode is RowErrorMode.COLLECT:
+        from pykudu_sql.executor.writing.collecting import collect_columns
+
         return collect_columns(transaction, table, kind, columns)
     return transaction.write(table, operations_of(transaction, table, kind, columns))
 
 
 def operations_of(
-    transaction: Transaction, table: TableInfo, kind: RowOpKind, columns: ArrowColumns
+    transaction: "Transaction", table: TableInfo, kind: RowOpKind, columns: ArrowColumns
 ) -> RowOperations:
     """Rows given as columns of any Arrow type, by column id, as operations."""
     length = max(map(len, columns.values()), default=0)

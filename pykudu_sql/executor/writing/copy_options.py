@@ -1,17 +1,21 @@
 """The options of COPY as those of files."""
 
+from typing import TYPE_CHECKING
+
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.files.file_access import FileAccess
 from pykudu_sql.files.formats import FileKind, FileOptions, file_kind
-from pykudu_sql.planner.plan.copy_plans import CopyOptions
 from pykudu_sql.storage.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from pykudu_sql.planner.plan.copy_plans import CopyOptions
 
 _OF_CSV = ("header", "delimiter", "quote", "null")
 # Of the folder that COPY TO makes, not of its files.
 _OF_FOLDER = ("partition_by", "overwrite")
 
 
-def kind_of(path: str, options: CopyOptions) -> FileKind:
+def kind_of(path: str, options: "CopyOptions") -> FileKind:
     """The format and compression of a file, by its name and the options of COPY.
 
     Raises InvalidValueError: its format is not known, or has no such option.

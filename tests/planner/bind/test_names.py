@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from pykudu_sql.planner.bind.names import ambiguous, check_ambiguous, undefined_column
+from pykudu_sql.planner.bind.missing_column import undefined_column
+from pykudu_sql.planner.bind.names import ambiguous, check_ambiguous
 from pykudu_sql.planner.bind.relations import DerivedTable, OutputColumn
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.plan.context import PlanContext, PlanSettings

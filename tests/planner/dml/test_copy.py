@@ -7,6 +7,7 @@ from pykudu_sql import Connection
 from pykudu_sql.planner.dml.copy import plan_copy
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.copy_plans import CopyFrom, CopyTo
+from pykudu_sql.planner.plan.table_copy import CopyTable
 from pykudu_sql.storage.errors import Error, SyntaxError
 
 
@@ -18,7 +19,7 @@ def connection() -> Connection:
     return opened
 
 
-def planned(connection: Connection, sql: str) -> CopyFrom | CopyTo:
+def planned(connection: Connection, sql: str) -> CopyFrom | CopyTo | CopyTable:
     return plan_copy(
         TokenStream(sql),
         connection._session._planner.context(connection._session._state.visible_catalog),
@@ -43,7 +44,6 @@ def test_rows_come_from_a_file_into_the_columns_that_are_named(connection: Conne
 @pytest.mark.parametrize(
     ("source", "names"),
     [
-        ("t", ["k", "word"]),
         ("t (word)", ["word"]),
         ("v", ["k"]),
         ("sys.tables", None),
@@ -57,6 +57,22 @@ def test_rows_of_a_table_a_view_or_a_query_go_to_a_file(
     plan = planned(connection, f"COPY {source} TO 'x.csv' (HEADER)")
     assert isinstance(plan, CopyTo) and plan.options == {"header": True}
     assert names is None or list(plan.query.names) == names
+
+
+def test_a_whole_table_goes_to_a_file_without_a_query(connection: Connection) -> None:
+    plan = planned(connection, "COPY t TO 'x.csv' (HEADER)")
+    assert isinstance(plan, CopyTable) and plan.table.name == "t"
+    assert plan.target == "x.csv" and plan.options == {"header": True}
+    general = plan.general()
+    assert general == CopyTo(general.query, plan.target, plan.options)
+    assert general.query.names == ("k", "word")
+
+
+def test_a_table_at_a_past_moment_and_a_frame_are_queried(connection: Connection) -> None:
+    connection.register("f", [{"a": 1}])
+    assert isinstance(planned(connection, "COPY f TO 'x.csv'"), CopyTo)
+    connection.execute("SET as_of = now()")
+    assert isinstance(planned(connection, "COPY t TO 'x.csv'"), CopyTo)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import pykudu_sql
 from pykudu_sql import Connection
-from pykudu_sql.executor.reading import scanned_rows
+from pykudu_sql.executor.reading import row_batches, scanned_rows
 from pykudu_sql.executor.writing import chunked_rows, copy_options, copy_to
 from pykudu_sql.files.writing import row_writers
 from pykudu_sql.storage.errors import DataError, Error
@@ -43,6 +43,37 @@ def connection(tmp_path: Path) -> Connection:
         "day DATE, b BOOLEAN, bin BINARY)"
     )
     return opened
+
+
+@pytest.mark.parametrize("words", ["EXPLAIN", "EXPLAIN ANALYZE", "EXPLAIN (PASSES)"])
+def test_the_plan_of_a_copied_table_is_that_of_its_query(
+    connection: Connection, words: str
+) -> None:
+    explained = "\n".join(
+        line for (line,) in connection.execute(f"{words} COPY t TO 'x.csv'").fetchall()
+    )
+    assert "COPY TO 'x.csv'" in explained and "SELECT * FROM" in explained
+
+
+def test_a_prepared_copy_of_a_table_is_explained_and_runs(
+    connection: Connection, tmp_path: Path
+) -> None:
+    connection.execute("PREPARE p AS COPY t TO 'x.csv'")
+    assert "COPY TO" in str(connection.execute("EXPLAIN EXECUTE p").fetchall())
+    connection.execute("INSERT INTO t (k) VALUES (1)")
+    assert connection.execute("EXECUTE p").rowcount == 1
+    assert (tmp_path / "x.csv").exists()
+
+
+def test_a_copied_table_has_the_rows_of_its_transaction_and_not_the_hidden_counter(
+    connection: Connection, tmp_path: Path
+) -> None:
+    connection.execute("CREATE TABLE n (Word STRING, NON UNIQUE PRIMARY KEY (Word))")
+    connection.execute("BEGIN")
+    connection.execute("INSERT INTO n VALUES ('new')")
+    connection.execute("COPY n TO 'n.csv'")
+    connection.execute("ROLLBACK")
+    assert (tmp_path / "n.csv").read_text() == "word\nnew\n"
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
@@ -270,14 +301,14 @@ def test_to_export_a_table_loads_neither_the_engine_nor_pandas(tmp_path: Path, n
 def test_rows_of_a_plain_scan_are_those_that_the_engine_hands_on(
     connection: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: str
 ) -> None:
-    monkeypatch.setattr(scanned_rows, "BATCH_ROWS", 2)
+    monkeypatch.setattr(row_batches, "BATCH_ROWS", 2)
     connection.execute("INSERT INTO t (k, s, d, b) SELECT i, 'text ' || i, i / 4, i % 2 = 0 "
                        "FROM generate_series(1, 7) AS n(i)")  # fmt: skip
     connection.execute("FLUSH")
     connection.execute("INSERT INTO t (k, s) VALUES (8, NULL), (9, 'in memory')")
     for name in ("scan.parquet", "scan.csv"):
         connection.execute(f"COPY ({query}) TO '{name}'")
-    monkeypatch.setattr(chunked_rows, "scanned_batches", lambda *_: None)
+    monkeypatch.setattr(scanned_rows, "scanned_batches", lambda *_: None)
     for name in ("engine.parquet", "engine.csv"):
         connection.execute(f"COPY ({query}) TO '{name}'")
     scan, engine = (pq.read_table(tmp_path / f"{each}.parquet") for each in ("scan", "engine"))
