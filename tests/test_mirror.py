@@ -37,6 +37,7 @@ CAMPAIGNS = (
     "pykudu_sql/merges",
     "pykudu_sql/mutations",
     "pykudu_sql/numbers",
+    "pykudu_sql/pivots",
     "pykudu_sql/processes",
     "pykudu_sql/qualifiers",
     "pykudu_sql/quoting",

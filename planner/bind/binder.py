@@ -163,6 +163,7 @@ class _Binder:
                     OutputColumn(name, projections=column)
                     for name, column in zip(names, cells, strict=False)
                 ]
+        refuse_unsupported_node(node)
         raise SyntaxError("this is not a query", span=node_span(node))
 
     def expression(self, node: exp.Expr, scope: Scope, ctes: Ctes, *clause: str) -> None:

@@ -126,6 +126,8 @@ def refuse_unsupported_node(node: exp.Expr) -> None:
     """
     if isinstance(node, _UNSUPPORTED_NODES):
         what = next(what for kind, what in _NODES.items() if isinstance(node, kind))
+        if isinstance(node, exp.Pivot) and node.args.get("unpivot"):
+            what = "UNPIVOT"
         raise unsupported_clause(what, node_span(node))
 
 
