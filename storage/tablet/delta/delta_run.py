@@ -12,6 +12,7 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
     ColumnPatch,
     Deltas,
     Ordinals,
+    is_distinct,
     liveness,
     winners,
 )
@@ -24,12 +25,13 @@ class DeltaRun:
         deltas: in REDO order.
     """
 
-    __slots__ = ("_layers", "_liveness", "deltas")
+    __slots__ = ("_is_distinct", "_layers", "_liveness", "deltas")
 
     def __init__(self, deltas: Deltas) -> None:
         """A run of deltas in REDO order."""
         self.deltas = deltas
         self._layers: dict[int, tuple[ColumnPatch, ...]] = {}
+        self._is_distinct: bool | None = None
         self._liveness: tuple[Ordinals, npt.NDArray[np.bool_]] | None = None
 
     def __len__(self) -> int:
@@ -41,9 +43,20 @@ class DeltaRun:
 
     def layers(self, column_id: int) -> tuple[ColumnPatch, ...]:
         if column_id not in self._layers:
-            patch = winners(self.deltas, column_id)
+            patch = self._patch(column_id)
             self._layers[column_id] = () if patch is None else (patch,)
         return self._layers[column_id]
+
+    def _patch(self, column_id: int) -> ColumnPatch | None:
+        """Columns that every record sets share the rows, where each of these comes once."""
+        cells = self.deltas.cells.get(column_id)
+        if cells is None or len(cells.positions) < len(self.deltas):
+            return winners(self.deltas, column_id)
+        if self._is_distinct is None:
+            self._is_distinct = is_distinct(self.deltas.ordinals)
+        if self._is_distinct:
+            return ColumnPatch(self.deltas.ordinals, cells.values)
+        return winners(self.deltas, column_id)
 
     def liveness(self) -> tuple[Ordinals, npt.NDArray[np.bool_]]:
         if self._liveness is None:

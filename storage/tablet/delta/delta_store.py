@@ -118,7 +118,7 @@ class ColumnPatch:
         indices, places = places_of(self.ordinals, ordinals)
         if not len(indices):
             return None
-        return ColumnPatch(indices, self.values.take(pa.array(places)))
+        return ColumnPatch(indices, pc.pick(self.values, pa.array(places)))
 
 
 def places_of(changed: Ordinals, requested_ordinals: Ordinals) -> tuple[Ordinals, Ordinals]:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound, Timestamp
 from pykudu_sql.storage.tablet.delta.delta_run import DeltaRun
 from pykudu_sql.storage.tablet.delta.delta_store import (
@@ -29,6 +30,7 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
     concat_values,
     last_of_each,
     liveness,
+    places_of,
     winners,
 )
 from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
@@ -234,13 +236,20 @@ def _layers(parts: Sequence[DeltaPart], column_id: int) -> tuple[CellPatch, ...]
 
 
 def _last_patch(patches: Sequence[CellPatch]) -> CellPatch | None:
-    if len(patches) <= 1:
-        return patches[0] if patches else None
+    return patches[0] if len(patches) == 1 else _merged(patches)
+
+
+def _merged(patches: Sequence[CellPatch]) -> ColumnPatch | None:
+    """The cells of several patches of a column; those of a later one win."""
+    if not patches:
+        return None
     ordinals = np.concatenate([patch.ordinals for patch in patches])
+    values = concat_values(patch.values for patch in patches)
+    if len(patches) == 1:
+        return ColumnPatch(ordinals, values)
     order = np.argsort(ordinals, kind="stable")
     newest = order[last_of_each(ordinals[order])]
-    values = concat_values(patch.values for patch in patches)
-    return ColumnPatch(ordinals[newest], values.take(pa.array(newest)))
+    return ColumnPatch(ordinals[newest], pc.pick(values, pa.array(newest)))
 
 
 def _last_liveness(parts: Sequence[Liveness]) -> Liveness:
@@ -254,3 +263,34 @@ def _last_liveness(parts: Sequence[Liveness]) -> Liveness:
     order = np.argsort(ordinals, kind="stable")
     newest = order[last_of_each(ordinals[order])]
     return ordinals[newest], living[newest]
+
+
+class RowPatches:
+    """What a view changes of some rows, found once for all columns that the same batches set."""
+
+    def __init__(self, view: DeltaView, ordinals: Ordinals) -> None:
+        """Nothing is looked for yet. `ordinals`: of the rows, distinct, in any order."""
+        self.ordinals = ordinals
+        self._view = view
+        self._places: dict[int, tuple[Ordinals, Ordinals]] = {}
+
+    def patch(self, column_id: int) -> ColumnPatch | None:
+        """The cells that win in a column, by index among the rows; None when none changed."""
+        parts = [
+            part
+            for layer in self._view.layers(column_id)
+            if (part := self._part(layer)) is not None
+        ]
+        return _merged(parts)
+
+    def _part(self, layer: CellPatch) -> ColumnPatch | None:
+        if not isinstance(layer, ColumnPatch):
+            return layer.at_ordinals(self.ordinals)
+        # The view keeps its layers, so an identity stays one array's.
+        key = id(layer.ordinals)
+        if key not in self._places:
+            self._places[key] = places_of(layer.ordinals, self.ordinals)
+        indices, places = self._places[key]
+        if not len(indices):
+            return None
+        return ColumnPatch(indices, pc.pick(layer.values, pa.array(places)))

@@ -17,9 +17,9 @@ from pykudu_sql.storage.common.predicate.row_filter import FilterStep
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.tablet.delta.delta_applier import apply_patches
+from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch, apply_patches
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
-from pykudu_sql.storage.tablet.delta.delta_view import CurrentView, DeltaView
+from pykudu_sql.storage.tablet.delta.delta_view import CurrentView, DeltaView, RowPatches
 from pykudu_sql.storage.tablet.delta.patched_column import cells_at
 from pykudu_sql.storage.tablet.rowset.cfile_set import CFileSet
 from pykudu_sql.storage.tablet.rowset.rowset import TextForm
@@ -57,6 +57,7 @@ class BaseColumns:
         self._some = base.take if cache_blocks else base.take_once
         self._stats = stats
         self._blocks_read: dict[int, npt.NDArray[np.bool_]] = {}
+        self._changes: RowPatches | None = None
 
     def read(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
         cells = self._read(column, start, stop)
@@ -97,10 +98,10 @@ class BaseColumns:
             cached = self._base.patched_columns.at_hand(self._current, column)
             if cached is not None:
                 return cells_at(cached, ordinals)
-        patches = self._view.layers(column.id)
+        if self._changes is None or not np.array_equal(self._changes.ordinals, ordinals):
+            self._changes = RowPatches(self._view, ordinals)
         base = self._some(column, ordinals, self._stats)
-        parts = [part for patch in patches if (part := patch.at_ordinals(ordinals)) is not None]
-        return apply_patches(base, 0, parts, column.type)
+        return apply_patch(base, 0, self._changes.patch(column.id), column.type)
 
     def addresses(self, start: int, stop: int) -> Ordinals:
         return ordinals_between(start, stop)

@@ -16,7 +16,7 @@ from pykudu_sql.storage.tablet.delta.batch_index import BatchIndex
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch, apply_patches
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import cells_set_by
-from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
+from pykudu_sql.storage.tablet.delta.delta_view import DeltaView, RowPatches
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.delta.row_change import RowChange
 from pykudu_sql.storage.tablet.rowset.rowset import replay_changes
@@ -115,6 +115,12 @@ def test_runs_read_between_changes_come_to_the_last_cell_of_each_row(
                 touched = view.changed(column.id, lambda cells: np.ones(len(cells), np.bool_))
                 assert touched.tolist() == sorted(touched.tolist())
                 assert set(touched) == (set() if merged is None else set(merged.ordinals))
+                some = np.array([3, 0, 4])
+                of_some = RowPatches(view, some)
+                for _ in range(2):
+                    read = plain.take(pa.array(some))
+                    patched = apply_patch(read, 0, of_some.patch(column.id), column.type)
+                    assert patched.to_pylist() == [rows[column.id][row] for row in some]
 
 
 def add(store: DeltaMemStore, rows: list[int], change: RowChange, *, batched: bool) -> None:
