@@ -14,7 +14,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO
 
-from pykudu_sql.shell.output.clipboard import MOST_BYTES, osc52
 from pykudu_sql.shell.output.display import escape
 from pykudu_sql.shell.output.messages import wrap_message
 from pykudu_sql.shell.output.pager import CHOP_LINES, PagedText, PagerClosed
@@ -135,6 +134,8 @@ class Output:
 
         Nobody knows whether the terminal took it: some do not, or ask first.
         """
+        from pykudu_sql.shell.output.clipboard import MOST_BYTES, osc52
+
         if not shows_colours(self._stream) or len(text.encode()) > MOST_BYTES:
             return False
         self._stream.write(osc52(text))

@@ -16,7 +16,6 @@ answer of `is_lock_held`.
 
 import fcntl
 import os
-import socket
 import struct
 import threading
 import weakref
@@ -246,14 +245,14 @@ def _replaced(path: str) -> DirectoryReplacedError:
 def _note() -> bytes:
     """What a holder writes about itself: process id, time, host."""
     now = f"{to_datetime(from_micros(wall_micros())):%Y-%m-%dT%H:%M:%S}+00:00"
-    return f"{os.getpid()}\n{now}\n{socket.gethostname()}\n".encode()
+    return f"{os.getpid()}\n{now}\n{os.uname().nodename}\n".encode()
 
 
 def _holder(note: bytes) -> str:
     """Who holds the lock, from the note; written by others, so nothing in it is trusted."""
     match note.decode("utf-8", "replace").splitlines():
         case [process, since, host] if process.isascii() and process.isdigit():
-            if process == str(os.getpid()) and host == socket.gethostname():
+            if process == str(os.getpid()) and host == os.uname().nodename:
                 return f"this process ({process}) since {_printable(since)}"
             return f"process {process} on {_printable(host)} since {_printable(since)}"
         case _:

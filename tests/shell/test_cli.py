@@ -82,6 +82,18 @@ def test_a_row_of_literals_is_printed_without_any_of_the_large_libraries() -> No
     assert done.stdout.decode().endswith("1 row\n[]\n")
 
 
+def test_a_row_of_literals_loads_few_modules_and_none_that_starts_programs() -> None:
+    program = (
+        "import sys; from pykudu_sql.shell.cli import main;"
+        "assert main(['-c', 'SELECT 1']) == 0;"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    loaded = done.stdout.decode().split()
+    assert {"socket", "subprocess"}.isdisjoint(loaded)
+    assert len([name for name in loaded if name.startswith("pykudu_sql")]) <= 225
+
+
 def test_what_was_written_is_there_for_the_next_process(shell: Shell) -> None:
     assert shell("my.db", "-c", TABLE).returncode == 0
     done = shell("my.db", "--format", "csv", "-c", "SELECT * FROM t ORDER BY id")
