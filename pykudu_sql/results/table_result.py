@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.results.result import Row
@@ -12,6 +13,7 @@ from pykudu_sql.results.wide_integers import WIDE_INTEGERS
 from pykudu_sql.storage.common.row_allowance import rows_within
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import integers_of
+from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.types import MAX_DATE, MIN_DATE
 from pykudu_sql.storage.errors import ValueOutOfRangeError
 
@@ -19,7 +21,7 @@ _BATCH_ROWS = 4096
 _FEW_ROWS = 64
 _BATCH_BYTES = 4 << 20
 _MICROS_A_DAY = 86_400_000_000
-_NOT_A_TIME = -(1 << 63)
+_NOT_A_TIME = integers(np.array([-(1 << 63)]))[0]
 
 
 class TableResult:

@@ -82,6 +82,21 @@ def test_a_row_of_literals_is_printed_without_any_of_the_large_libraries() -> No
     assert done.stdout.decode().endswith("1 row\n[]\n")
 
 
+@pytest.mark.parametrize("output_format", ["csv", "tsv", "json", "jsonlines", "box"])
+def test_values_of_every_kind_are_printed_without_pandas(output_format: str) -> None:
+    row = (
+        "SELECT 1 AS a, 'x \"y\"' AS b, 0.5e0 AS c, 2e20 AS d, NULL AS e, DATE '2020-01-01' AS f,"
+        " TIMESTAMP '2020-01-01 00:00:00.5' AS g, 1.5 AS h, true AS i, '' AS j"
+    )
+    program = (
+        "import sys; from pykudu_sql.shell.cli import main;"
+        f"assert main(['--format', '{output_format}', '-c', {row!r}]) == 0;"
+        "print('pyarrow' in sys.modules, 'pandas' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.decode().endswith("True False\n")
+
+
 def test_a_row_of_literals_loads_few_modules_and_none_that_starts_programs() -> None:
     program = (
         "import sys; from pykudu_sql.shell.cli import main;"

@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pykudu_sql.shell.output.columnar.texts import TEXT, ColumnBatches, content, texts_of
+from pykudu_sql.shell.output.columnar.literals import EMPTY, text, text_array
+from pykudu_sql.shell.output.columnar.texts import ColumnBatches, content, texts_of
 
 # What Python and Unicode take for white space.
 _SPACE = (
@@ -14,6 +15,7 @@ _SPACE = (
     r"\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]"
 )
 _CSV_SPECIAL = rf'[",\r\n]|^{_SPACE}|{_SPACE}$|^$'
+_QUOTE, _LINE_END = text('"'), text("\n")
 _TSV_ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
 
 
@@ -22,25 +24,26 @@ def csv(names: Sequence[str], batches: ColumnBatches, null: str) -> Iterator[str
 
     NULL is an empty field and the empty string is `""`, so both come back as they were.
     """
-    yield ",".join(_csv_fields(pa.array(names, TEXT)).to_pylist()) + "\n"
+    yield ",".join(_csv_fields(text_array(names)).to_pylist()) + "\n"
     for batch in batches:
         yield _lines([_csv_fields(texts_of(column)) for column in batch], ",", null)
 
 
 def tsv(names: Sequence[str], batches: ColumnBatches, null: str) -> Iterator[str]:
     """Tab separated values; tab, line ends and backslash are escaped with a backslash."""
-    yield "\t".join(_tsv_fields(pa.array(names, TEXT)).to_pylist()) + "\n"
+    yield "\t".join(_tsv_fields(text_array(names)).to_pylist()) + "\n"
     for batch in batches:
         yield _lines([_tsv_fields(texts_of(column)) for column in batch], "\t", null)
 
 
 def _lines(fields: Sequence[pa.Array], separator: str, null: str) -> str:
     parts: list[pa.Array | pa.Scalar] = []
+    between = text(separator)
     for field in fields:
-        parts += [field, pa.scalar(separator, TEXT)]
-    parts[-1] = pa.scalar("\n", TEXT)
+        parts += [field, between]
+    parts[-1] = _LINE_END
     lines = pc.binary_join_element_wise(
-        *parts, pa.scalar("", TEXT), null_handling="replace", null_replacement=null
+        *parts, EMPTY, null_handling="replace", null_replacement=null
     )
     return content(lines).decode()
 
@@ -49,9 +52,9 @@ def _csv_fields(texts: pa.Array) -> pa.Array:
     if not _may_need_quotes(texts):
         return texts
     special = pc.match_substring_regex(texts, _CSV_SPECIAL)
-    quote = pc.cast(pc.if_else(special, '"', ""), TEXT)
+    quote = pc.if_else(special, _QUOTE, EMPTY)
     doubled = pc.replace_substring(texts, '"', '""')
-    return pc.binary_join_element_wise(quote, doubled, quote, pa.scalar("", TEXT))
+    return pc.binary_join_element_wise(quote, doubled, quote, EMPTY)
 
 
 def _may_need_quotes(texts: pa.Array) -> bool:

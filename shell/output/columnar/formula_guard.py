@@ -10,15 +10,17 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pykudu_sql.shell.output.columnar.texts import TEXT, Column, ColumnBatches, is_text, texts_of
+from pykudu_sql.shell.output.columnar.literals import EMPTY, text, text_array
+from pykudu_sql.shell.output.columnar.texts import Column, ColumnBatches, is_text, texts_of
 
+_MARK = text("'")
 # The last four are the full-width forms of the first, which spreadsheets read alike.
 _FORMULA = "^[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20]"
 
 
 def guard_names(names: Sequence[str]) -> list[str]:
     """Names of columns that no spreadsheet computes."""
-    guarded: list[str] = _guard(pa.array(names, TEXT)).to_pylist()
+    guarded: list[str] = _guard(text_array(names)).to_pylist()
     return guarded
 
 
@@ -29,5 +31,5 @@ def guard_batches(batches: ColumnBatches) -> Iterator[list[Column]]:
 
 
 def _guard(texts: pa.Array) -> pa.Array:
-    quote = pc.if_else(pc.match_substring_regex(texts, _FORMULA), "'", "")
-    return pc.binary_join_element_wise(pc.cast(quote, TEXT), texts, pa.scalar("", TEXT))
+    quote = pc.if_else(pc.match_substring_regex(texts, _FORMULA), _MARK, EMPTY)
+    return pc.binary_join_element_wise(quote, texts, EMPTY)

@@ -7,8 +7,8 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pykudu_sql.shell.output.columnar.literals import EMPTY, FALSE, text
 from pykudu_sql.shell.output.columnar.texts import (
-    TEXT,
     Column,
     ColumnBatches,
     content,
@@ -19,6 +19,7 @@ from pykudu_sql.shell.output.columnar.texts import (
 )
 from pykudu_sql.shell.output.values import to_json, unique_names
 
+_QUOTE, _NO_NUMBER = text('"'), pa.nulls(1, pa.float64())[0]
 _quoted = partial(json.dumps, ensure_ascii=False)
 # What JSON escapes in strings.
 _SPECIAL = r'["\\\x00-\x1f]'
@@ -48,9 +49,9 @@ def _objects(names: Sequence[str], batch: Sequence[Column], end: str) -> str:
     parts: list[pa.Array | pa.Scalar] = []
     before = "{"
     for name, column in zip(unique_names(names), batch, strict=True):
-        parts += [pa.scalar(before + _quoted(name) + ": ", TEXT), _json_texts(column)]
+        parts += [text(before + _quoted(name) + ": "), _json_texts(column)]
         before = ", "
-    parts += [pa.scalar("}" + end, TEXT), pa.scalar("", TEXT)]
+    parts += [text("}" + end), EMPTY]
     objects = pc.binary_join_element_wise(*parts, null_handling="replace", null_replacement="null")
     return content(objects).decode()
 
@@ -63,7 +64,7 @@ def _json_texts(column: Column) -> pa.Array:
         return _strings(texts_of(column))
     if pa.types.is_floating(column.type):
         doubles = pc.cast(column, pa.float64())
-        return texts_of(pc.if_else(pc.is_finite(doubles), doubles, pa.scalar(None, pa.float64())))
+        return texts_of(pc.if_else(pc.is_finite(doubles), doubles, _NO_NUMBER))
     if any(test(column.type) for test in _NUMBER_TESTS):
         return texts_of(column)
     if any(test(column.type) for test in _TIME_TESTS):
@@ -72,12 +73,12 @@ def _json_texts(column: Column) -> pa.Array:
 
 
 def _strings(texts: pa.Array) -> pa.Array:
-    special = pc.fill_null(pc.match_substring_regex(texts, _SPECIAL), False)
+    matches = pc.match_substring_regex(texts, _SPECIAL)
+    special = pc.if_else(pc.is_null(matches), FALSE, matches)
     quoted = _in_quotes(texts)
     some = texts.filter(special)
     return replace_some(quoted, special, list(map(_quoted, some.to_pylist()))) if some else quoted
 
 
 def _in_quotes(texts: pa.Array) -> pa.Array:
-    quote = pa.scalar('"', TEXT)
-    return pc.binary_join_element_wise(quote, texts, quote, pa.scalar("", TEXT))
+    return pc.binary_join_element_wise(_QUOTE, texts, _QUOTE, EMPTY)

@@ -13,15 +13,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pykudu_sql import DataError
+from pykudu_sql.shell.output.columnar.literals import EMPTY, TEXT, flags, number, text, text_array
 from pykudu_sql.shell.output.values import to_text
 
 Column: TypeAlias = pa.Array | Sequence[Any]
 ColumnBatches: TypeAlias = Iterable[Sequence[Column]]
 
-# Offsets of 64 bits: no batch is too large for them.
-TEXT = pa.large_string()
 _MIN_DATE, _MAX_DATE = -719_162, 2_932_896
 _MICROS_A_DAY = 86_400_000_000
+_BARE, _UTC = text(".0"), text("+00:00")
+_ZERO, _SECOND = number(0.0), number(1_000_000)
 # Arrow writes 1E-7 where Python's `f` writes 0.0000001, which needs more than 6 digits behind.
 _MOST_DECIMAL_SCALE = 6
 # Between these Arrow and Python write no exponent.
@@ -48,14 +49,14 @@ def texts_of(column: Column) -> pa.Array:
 def texts_one_by_one(column: Column, to: Callable[[Any], str]) -> pa.Array:
     """Each value but NULL by a function."""
     values = column.to_pylist() if isinstance(column, pa.Array) else column
-    return pa.array([None if value is None else to(value) for value in values], TEXT)
+    return text_array([None if value is None else to(value) for value in values])
 
 
 def replace_some(
     texts: pa.Array, mask: pa.Array | np.ndarray[Any, Any], replacements: Sequence[str]
 ) -> pa.Array:
     """Texts with others in the places of a mask without NULL."""
-    return pc.replace_with_mask(texts, mask, pa.array(replacements, TEXT))
+    return pc.replace_with_mask(texts, mask, text_array(replacements))
 
 
 def content(texts: pa.Array) -> bytes:
@@ -116,26 +117,25 @@ def _floats(column: pa.Array) -> pa.Array:
     """
     doubles = pc.cast(column, pa.float64())
     texts = _cast(doubles)
-    values = pc.fill_null(doubles, 0.0).to_numpy(zero_copy_only=False)
+    filled = pc.if_else(pc.is_null(doubles), _ZERO, doubles)
+    values = np.frombuffer(filled.buffers()[1], np.float64, len(filled), 8 * filled.offset)
     sizes = np.abs(values)
     whole = (np.floor(values) == values) & (sizes < _MOST_PLAIN)
     if whole.any():
-        bare = pc.if_else(pa.array(whole), ".0", "")
-        texts = pc.binary_join_element_wise(texts, pc.cast(bare, TEXT), pa.scalar("", TEXT))
+        bare = pc.if_else(flags(whole), _BARE, EMPTY)
+        texts = pc.binary_join_element_wise(texts, bare, EMPTY)
     differing = np.isfinite(values) & (sizes != 0)
     differing &= (sizes < _LEAST_PLAIN) | (sizes >= _MOST_PLAIN)
     if differing.any():
-        texts = replace_some(
-            texts, pa.array(differing), list(map(repr, values[differing].tolist()))
-        )
+        texts = replace_some(texts, flags(differing), list(map(repr, values[differing].tolist())))
     return texts
 
 
 def _moments(column: pa.Array) -> pa.Array:
     """Timestamps and times of the day; microseconds only where there are any."""
     counts = column.cast(pa.int64())
-    seconds = pc.divide(counts, 1_000_000)
-    has_fraction = pc.not_equal(pc.multiply(seconds, 1_000_000), counts)
+    seconds = pc.divide(counts, _SECOND)
+    has_fraction = pc.not_equal(pc.multiply(seconds, _SECOND), counts)
     fine = _cast(column)
     # What stands before `.000000`.
     coarse = pc.utf8_slice_codeunits(fine, 0, -7)
@@ -144,7 +144,7 @@ def _moments(column: pa.Array) -> pa.Array:
 
 def _utc_moments(column: pa.Array) -> pa.Array:
     texts = _moments(column.cast(pa.timestamp("us")))
-    return pc.binary_join_element_wise(texts, pa.scalar("+00:00", TEXT), pa.scalar("", TEXT))
+    return pc.binary_join_element_wise(texts, _UTC, EMPTY)
 
 
 def _is_short_decimal(kind: pa.DataType) -> bool:
