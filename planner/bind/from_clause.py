@@ -40,6 +40,7 @@ from pykudu_sql.planner.constant_folding.moment import may_move, version_bound
 from pykudu_sql.planner.functions.functions import (
     TABLE_FUNCTIONS,
     function_names,
+    table_function_hint,
     written_name,
 )
 from pykudu_sql.planner.functions.output_names import name_outputs
@@ -387,7 +388,7 @@ class FromClauses:
 def _no_table_function(name: str, call: exp.Expr) -> NotSupportedError:
     return NotSupportedError(
         f"table function {name}() is not offered",
-        hint=f"FROM takes tables, queries and {', '.join(sorted(TABLE_FUNCTIONS))}",
+        hint=table_function_hint(name),
         span=node_span(call),
     )
 

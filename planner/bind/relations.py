@@ -13,6 +13,7 @@ from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.frame_table import is_stored
 from pykudu_sql.planner.plan.query_plans import HistoryWindow
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType
@@ -298,7 +299,8 @@ class ColumnUses:
             return list(columns)
         if len(names) > len(columns):
             raise ProgrammingError(
-                f"'{alias.name.lower()}' has {len(columns)} columns, its alias names {len(names)}",
+                f"'{alias.name.lower()}' has {noun_count(len(columns), 'column')}, "
+                f"its alias names {len(names)}",
                 span=node_span(alias.columns[len(columns)]),
                 sqlstate="42P10",
             )

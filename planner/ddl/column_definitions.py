@@ -35,11 +35,13 @@ def near_column(message: str, columns: Sequence[ColumnSchema]) -> str | None:
 def column_of(definition: ColumnDefinition, context: PlanContext) -> ColumnSchema:
     """A column as defined; its id is given later."""
     span = SourceSpan(definition.start, len(definition.name))
+    with errors_at(definition.type_span):
+        column_type = parse_type(definition.type)
     with errors_at(span):
         column = ColumnSchema(
             id=0,
             name=definition.name,
-            type=parse_type(definition.type),
+            type=column_type,
             nullable=definition.nullable is not False,
             encoding=encoding_of(definition.encoding),
             compression=compression_of(definition.compression),

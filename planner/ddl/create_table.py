@@ -4,6 +4,7 @@ Every rule that the storage enforces is tried here against the catalog of the mo
 statement fails before anything is touched, with its position.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pykudu_sql.planner.bind.named_table import existing_table
@@ -19,7 +20,9 @@ from pykudu_sql.planner.query.result_types import result_columns
 from pykudu_sql.storage.catalog.check_constraint import check_names
 from pykudu_sql.storage.catalog.namespace import database_of
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.quoted_name import quoted_name
 from pykudu_sql.storage.common.types.identifiers import check_identifier
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema, create_schema
 from pykudu_sql.storage.common.types.table_properties import check_properties
@@ -60,7 +63,7 @@ def plan_create_table(node: CreateTableSyntax, context: PlanContext) -> CreateTa
         query = plan_rows(node.query, folding)
         columns = _named(node, result_columns(query, context))
         query = query if node.with_data else None
-    key, unique, notes = _key(node, context)
+    key, unique, notes = _key(node, columns, context)
     try:
         schema = create_schema(columns, key, unique=unique)
         scheme = _partitions(node, schema, context)
@@ -95,7 +98,8 @@ def _named(node: CreateTableSyntax, columns: list[ColumnSchema]) -> list[ColumnS
         return columns
     if len(names) != len(columns):
         raise InvalidSchemaError(
-            f"{len(names)} column names are given for a query of {len(columns)} columns",
+            f"{noun_count(len(names), 'column name')} for "
+            f"a query of {noun_count(len(columns), 'column')}",
             span=SourceSpan(node.start, len(node.name)),
         )
     return [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
@@ -104,7 +108,7 @@ def _named(node: CreateTableSyntax, columns: list[ColumnSchema]) -> list[ColumnS
 def _blame(node: CreateTableSyntax, error: Error) -> int:
     """The clause an error is about: the first whose column it names, else the table's name."""
     for definition in node.columns:
-        if f"'{definition.name}'" in error.message or f"`{definition.name}`" in error.message:
+        if f"'{definition.name}'" in error.message:
             return definition.start
     if node.key is not None and isinstance(error, UndefinedColumnError):
         return node.key.start
@@ -127,7 +131,9 @@ def _create_like(node: CreateTableSyntax, name: str, context: PlanContext) -> Cr
     )
 
 
-def _key(node: CreateTableSyntax, context: PlanContext) -> tuple[tuple[str, ...], bool, list[str]]:
+def _key(
+    node: CreateTableSyntax, columns: Sequence[ColumnSchema], context: PlanContext
+) -> tuple[tuple[str, ...], bool, list[str]]:
     """The key's columns, whether it is unique, and what to warn about."""
     inline = [definition for definition in node.columns if definition.primary_key]
     if len(inline) + (node.key is not None) > 1:
@@ -152,9 +158,18 @@ def _key(node: CreateTableSyntax, context: PlanContext) -> tuple[tuple[str, ...]
         return (), False, []
     raise InvalidSchemaError(
         f"table '{node.name}' needs a primary key",
-        hint="write PRIMARY KEY (column, ...), or NON UNIQUE PRIMARY KEY (column, ...)",
+        hint=_key_hint(node, columns),
         span=SourceSpan(node.start, len(node.name)),
     )
+
+
+def _key_hint(node: CreateTableSyntax, columns: Sequence[ColumnSchema]) -> str:
+    """How a key is written: behind AS there are no definitions to write it among."""
+    if node.query is None:
+        return "write PRIMARY KEY (column, ...), or NON UNIQUE PRIMARY KEY (column, ...)"
+    names = f" ({', '.join(node.column_names)})" if node.column_names else ""
+    key = quoted_name(columns[0].name)
+    return f"write CREATE TABLE {node.name}{names} PRIMARY KEY ({key}) AS SELECT .."
 
 
 def _promoted(node: CreateTableSyntax) -> tuple[str, ...]:

@@ -46,11 +46,11 @@ def create_index(tokens: TokenStream, context: PlanContext) -> AlterTable:
     tokens.expect_end()
     statement = f"CREATE INDEX {name} ON {table.name} ({', '.join(columns)})"
     if if_not_exists and name in table.schema.indexes:
-        return AlterTable(table, (), statement)
+        return AlterTable(table, (), statement, message="Index already exists.")
     step = CreateIndex(name, columns)
     with errors_at(token.span):
         apply_steps(table, (step,))
-    return AlterTable(table, (step,), statement)
+    return AlterTable(table, (step,), statement, message="Index has been created.")
 
 
 def _refuse(tokens: TokenStream, word: str, hint: str) -> None:
@@ -77,7 +77,8 @@ def drop_index(tokens: TokenStream, context: PlanContext) -> AlterTable | NoOper
     indexed = [table for table in among if name in table.schema.indexes]
     if len(indexed) == 1:
         statement = f"DROP INDEX {name} ON {indexed[0].name}"
-        return AlterTable(indexed[0], (DropIndex(name),), statement)
+        step = DropIndex(name)
+        return AlterTable(indexed[0], (step,), statement, message="Index has been dropped.")
     if not indexed and if_exists:
         return NoOperation(f"There is no index {name}.")
     span = token.span

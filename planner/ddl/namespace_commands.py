@@ -32,12 +32,15 @@ from pykudu_sql.storage.catalog.namespace import (
     new_id,
 )
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.errors import (
     InvalidSchemaError,
     ProgrammingError,
     SourceSpan,
     UndefinedTableError,
 )
+
+_COMMENTED = "Comment has been set."
 
 
 def named_view(tokens: TokenStream, context: PlanContext) -> ViewInfo:
@@ -205,7 +208,9 @@ def _defined(
     columns = planned_columns(source, name, context)
     if listed and len(listed) != len(columns):
         raise InvalidSchemaError(
-            f"view '{name}' names {len(listed)} columns, its query has {len(columns)}", span=span
+            f"view '{name}' names {noun_count(len(listed), 'column')}, "
+            f"its query has {len(columns)}",
+            span=span,
         )
     if listed:
         columns = tuple(
@@ -259,7 +264,7 @@ def comment_on(tokens: TokenStream, context: PlanContext) -> Plan:
     if tokens.accept("TABLE"):
         table = named_table(tokens, context)
         step = SetTableComment(_comment(tokens))
-        return AlterTable(table, (step,), f"COMMENT ON TABLE {table.name}")
+        return AlterTable(table, (step,), f"COMMENT ON TABLE {table.name}", message=_COMMENTED)
     if tokens.accept("VIEW"):
         view = named_view(tokens, context)
         return CommentOn(replace(view, comment=_comment(tokens)), f"VIEW {view.name}")
@@ -288,7 +293,8 @@ def _comment_on_column(tokens: TokenStream, context: PlanContext) -> Plan:
         table = context.catalog.table(owner)
         step = SetAttributes(parts[-1], None, None, None, comment, None)
         apply_steps(table, (step,))
-    return AlterTable(table, (step,), f"COMMENT ON COLUMN {table.name}.{parts[-1]}")
+    statement = f"COMMENT ON COLUMN {table.name}.{parts[-1]}"
+    return AlterTable(table, (step,), statement, message=_COMMENTED)
 
 
 def _with_column_comment(view: ViewInfo, name: str, comment: str) -> ViewInfo:

@@ -12,6 +12,7 @@ from pykudu_sql.planner.ddl_grammar.syntax import (
 )
 from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.partition.partition import (
     HashDimension,
     PartitionSchema,
@@ -113,7 +114,8 @@ def _row(
     """One cell for each range column."""
     if len(values) != len(columns):
         raise InvalidSchemaError(
-            f"range partition bound has {len(values)} values for {len(columns)} columns",
+            f"range partition bound has {noun_count(len(values), 'value')} for "
+            f"{noun_count(len(columns), 'column')}",
             hint=f"give one value for each of {', '.join(c.name for c in columns)}",
             span=SourceSpan(values[0].start),
         )

@@ -36,7 +36,10 @@ _SIZED_TYPES = frozenset(
     | {"INT", "BIGINT", "SMALLINT", "TINYINT", "FLOAT", "TIMESTAMP", "DATETIME", "NVARCHAR"}
 )
 _OTHERWISE = "the primary key is unique; other columns can be NOT NULL and have a CHECK"
+_UNLINKED = "leave it out: joins need none, and NOT EXISTS (SELECT ..) finds rows without a match"
 _INSTEAD = {
+    "FOREIGN": _UNLINKED,
+    "REFERENCES": _UNLINKED,
     "COLLATE": "strings compare by bytes",
     "ON": "write SET c = now() in the UPDATE; _valid_from of FOR SYSTEM_TIME ALL has the time too",
     "GENERATED": "compute the value in the query, or when the row is written; keys may be "
@@ -116,7 +119,8 @@ def column_definition(tokens: TokenStream) -> ColumnDefinition:
     """`name TYPE attributes...`."""
     start = tokens.current.start
     name = tokens.name("a column name")
-    column = ColumnDefinition(name, type_name(tokens), start)
+    type_span = tokens.current.span
+    column = ColumnDefinition(name, type_name(tokens), start, type_span)
     column_names: set[str] = set()
     while tokens.current.word in _ATTRIBUTES:
         token = tokens.current

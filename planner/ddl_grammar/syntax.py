@@ -54,6 +54,7 @@ class ColumnDefinition:
     name: str
     type: str
     start: int
+    type_span: SourceSpan
     nullable: bool | None = None
     primary_key: bool = False
     unique_key: bool = True

@@ -45,6 +45,7 @@ from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import InsertQuery, InsertValues, Query
 from pykudu_sql.planner.query.query import finish, parse_rows, plan_rows
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import (
@@ -303,8 +304,9 @@ def _check_width(head: _Head, width: int, start: int) -> None:
     if width == expected:
         return
     where = "the list of columns" if head.listed else f"table '{head.table.name}'"
+    columns = noun_count(expected, "column")
     raise ProgrammingError(
-        f"a row has {width} values where {where} has {expected} columns",
+        f"a row has {noun_count(width, 'value')} where {where} has {columns}",
         hint=f"columns are {', '.join(column.name for column in head.columns)}",
         span=SourceSpan(start),
         sqlstate="42601",

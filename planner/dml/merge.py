@@ -39,6 +39,7 @@ from pykudu_sql.planner.plan.change_plans import ChangeQuery
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.query.query import finish
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import (
@@ -313,7 +314,8 @@ def _insertion(merge: _Merge, then: exp.Insert) -> list[tuple[int, exp.Expr]]:
     cells = list(values.expressions) if isinstance(values, exp.Tuple) else [values.this]
     if len(cells) != len(columns):
         raise ProgrammingError(
-            f"INSERT has {len(cells)} values for {len(columns)} columns",
+            f"INSERT has {noun_count(len(cells), 'value')} for "
+            f"{noun_count(len(columns), 'column')}",
             hint=f"columns are {', '.join(column.name for column in columns)}",
             sqlstate="42601",
         )

@@ -16,6 +16,7 @@ from math import inf
 from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Value
 from pykudu_sql.planner.parse.lexer import MAX_NUMBER_CHARACTERS
 from pykudu_sql.planner.parse.source_text import SourceText
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Kind
@@ -196,7 +197,7 @@ def _unfit(
 
 def _ragged(start: int, width: int, expected: int) -> ProgrammingError:
     return ProgrammingError(
-        f"this row has {width} values where the first has {expected}",
+        f"this row has {noun_count(width, 'value')} where the first has {expected}",
         span=SourceSpan(start),
         sqlstate="42601",
     )

@@ -7,6 +7,8 @@ sqlglot knows most functions as node classes, which carry their SQL names; the r
 `Anonymous`.
 """
 
+import re
+
 from sqlglot import exp
 
 from pykudu_sql.planner.functions.compatibility_functions import COMPATIBILITY_FUNCTIONS
@@ -19,6 +21,7 @@ from pykudu_sql.planner.vocabulary.function_table import (
     SOURCE_NAME,
     FunctionKind,
 )
+from pykudu_sql.storage.catalog.catalog import COPY_FILES
 from pykudu_sql.storage.errors import ProgrammingError
 
 ALLOWED = frozenset(FUNCTIONS) | COMPATIBILITY_FUNCTIONS | NODE_NAMES
@@ -39,6 +42,7 @@ _GATHERING = AGGREGATES | COMPATIBILITY_AGGREGATES
 _OVER_ROWS = _GATHERING | _WINDOWS
 VOLATILE = frozenset(function.name for function in FUNCTIONS.values() if function.volatile)
 TABLE_FUNCTIONS = frozenset({"generate_series", "range", "unnest"})
+_FILE_FUNCTIONS = re.compile(r"(read|scan)_\w+|\w+_scan|glob|openrowset|infer_\w+")
 
 
 def function_names(node: exp.Func) -> frozenset[str]:
@@ -46,6 +50,13 @@ def function_names(node: exp.Func) -> frozenset[str]:
     if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):
         return frozenset({node.name.lower()})
     return frozenset(name.lower() for name in type(node).sql_names())
+
+
+def table_function_hint(name: str) -> str:
+    """What to write instead of a function in FROM that is none of the table functions."""
+    if _FILE_FUNCTIONS.fullmatch(name.lower()):
+        return COPY_FILES
+    return f"FROM takes tables, queries and {', '.join(sorted(TABLE_FUNCTIONS))}"
 
 
 def is_allowed(node: exp.Func) -> bool:

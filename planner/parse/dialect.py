@@ -22,6 +22,7 @@ from pykudu_sql.planner.parse.guards import MAX_TOKENS, guard_text, guard_tokens
 from pykudu_sql.planner.parse.headings import marked, note_headings
 from pykudu_sql.planner.parse.lexer import tokenize
 from pykudu_sql.planner.parse.long_list import LongList, extract_long_lists, restore_long_lists
+from pykudu_sql.planner.parse.reserved_aliases import check_aliases
 from pykudu_sql.planner.parse.source_spans import place_signs
 from pykudu_sql.planner.parse.syntax_errors import unparsed
 from pykudu_sql.planner.parse.unsupported import refuse_with_offset
@@ -195,6 +196,7 @@ def _tree(raw: list[Token], tokens: list[Token], text: str) -> exp.Expr:
         raise SyntaxError("the statement is empty")
     _check_types(tree, tokens)
     check_using_lists(tree, tokens)
+    check_aliases(tree, tokens)
     return tree
 
 

@@ -15,6 +15,7 @@ from pykudu_sql.planner.tree_nodes import all_nodes
 from pykudu_sql.planner.vocabulary.data_types import check_type
 from pykudu_sql.planner.vocabulary.interval_text import interval_text
 from pykudu_sql.planner.vocabulary.time_units import check_part, interval_unit
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.errors import (
     DataError,
     InvalidValueError,
@@ -206,7 +207,8 @@ def _values(node: exp.Expr, _place: SpanOf) -> None:
     for row, length in zip(node.expressions, lengths, strict=False):
         if length != lengths[0]:
             raise SyntaxError(
-                f"a row of VALUES has {length} values where the first has {lengths[0]}",
+                f"a row of VALUES has {noun_count(length, 'value')} "
+                f"where the first has {lengths[0]}",
                 span=_span_within(row),
             )
 

@@ -142,7 +142,7 @@ class AlterTable(Command):
 
     There are no steps when IF [NOT] EXISTS left none. `notes`: things worth telling the user, such
     as a partition that overlaps one that was not added; `views`: those whose columns have other
-    types then, as they are and as they are to be.
+    types then, as they are and as they are to be; `message`: what the user reads when it is done.
     """
 
     table: TableInfo
@@ -150,6 +150,7 @@ class AlterTable(Command):
     statement: str
     notes: tuple[str, ...] = ()
     views: tuple[tuple[ViewInfo, ViewInfo], ...] = ()
+    message: str = "Table has been altered."
 
     @property
     def headline(self) -> str:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from pykudu_sql.files.file_access import FileAccess
 from pykudu_sql.files.formats import FileOptions, file_kind
 from pykudu_sql.files.inferred_table import InferredTable, infer_columns, schema_columns
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.errors import InterfaceError, InvalidSchemaError, ProgrammingError
 
 
@@ -46,12 +47,15 @@ def columns_of_rows(rows: object, names: Sequence[str]) -> Mapping[str, list[Any
     if all(isinstance(row, list | tuple) for row in rows):
         width = len(rows[0])
         if width > len(names):
-            raise _shapes(0, f"it has {width} values, the table has {len(names)} columns")
+            columns = noun_count(len(names), "column")
+            raise _shapes(0, f"it has {noun_count(width, 'value')}, the table has {columns}")
         for position, row in enumerate(rows):
             if len(row) != width:
-                raise _shapes(position, f"it has {len(row)} values, the first has {width}")
-        columns = zip(*rows, strict=True)
-        return {name: list(values) for name, values in zip(names, columns, strict=False)}
+                raise _shapes(
+                    position, f"it has {noun_count(len(row), 'value')}, the first has {width}"
+                )
+        by_column = zip(*rows, strict=True)
+        return {name: list(values) for name, values in zip(names, by_column, strict=False)}
     return None
 
 

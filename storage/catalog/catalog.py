@@ -50,13 +50,16 @@ if TYPE_CHECKING:
 CREATE_DATABASE = "CREATE DATABASE {} makes it"
 
 _LISTED = "SHOW TABLES lists tables, and so does information_schema.tables"
-_FILE = "COPY t FROM 'file' reads files into a table; .import of the shell makes the table, too"
+COPY_FILES = (
+    "COPY t FROM 'file' reads files into a table; .import of the shell makes the table, too"
+)
 _FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".orc", ".arrow", ".gz")
+_OF_SQLITE = f"{_LISTED}; pandas and others read and write through SQLAlchemy: pykudu:///my.db"
 # Tables that other databases always have.
 _ELSEWHERE = {
     "dual": "a SELECT of values needs no FROM",
-    "sqlite_master": _LISTED,
-    "sqlite_schema": _LISTED,
+    "sqlite_master": _OF_SQLITE,
+    "sqlite_schema": _OF_SQLITE,
     "pg_tables": _LISTED,
     "pg_class": _LISTED,
     "pg_catalog.pg_tables": _LISTED,
@@ -311,7 +314,7 @@ class Catalog:
         if name in _ELSEWHERE:
             return _ELSEWHERE[name]
         if name.endswith(_FILE_SUFFIXES):
-            return _FILE
+            return COPY_FILES
         names = (*self.tables, *self.views)
         full = self.full_name(name)
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.7)

@@ -126,7 +126,7 @@ def alter_table(state: SessionState, plan: AlterTable) -> Outcome:
     for planned, changed in plan.views:
         if state.store.catalog.views.get(planned.name) == planned:
             state.store.definitions.put_object(changed)
-    return _message(" ".join(("Table has been altered.", *plan.notes)))
+    return _message(" ".join((plan.message, *plan.notes)))
 
 
 def _message(message: str) -> Outcome:

@@ -21,6 +21,7 @@ from pykudu_sql.files.reading.row_files import RowFile
 from pykudu_sql.jobs.in_process.output_files import OPTIONS, file_options
 from pykudu_sql.jobs.report import size_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import DataError, FileAccessError, InvalidValueError
 
@@ -67,7 +68,8 @@ class SourceFile:
         columns, count = table.schema.visible_columns, self._width()
         if count > len(columns):
             raise InvalidValueError(
-                f"'{self.file.name}' has {count} columns, the table has {len(columns)}",
+                f"'{self.file.name}' has {noun_count(count, 'column')}, "
+                f"the table has {len(columns)}",
                 hint="without a header, columns are those of the table, in its order",
             )
         return columns[:count]

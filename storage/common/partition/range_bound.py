@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.types.cells import from_cell
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import MAX_CELL_BYTES, Cell, DataType, Kind
@@ -68,7 +69,8 @@ def check_bound(columns: Sequence[ColumnSchema], bound: Bound | None) -> None:
         return
     if len(bound) != len(columns):
         raise InvalidSchemaError(
-            f"range partition bound has {len(bound)} values for {len(columns)} columns",
+            f"range partition bound has {noun_count(len(bound), 'value')} for "
+            f"{noun_count(len(columns), 'column')}",
             hint=f"give one value for each of {', '.join(c.name for c in columns)}",
         )
     for column, cell in zip(columns, bound, strict=True):

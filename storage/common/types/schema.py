@@ -224,7 +224,7 @@ class Schema:
         check_not_reserved(column.name)
         if not column.nullable and column.write_default is None:
             raise InvalidSchemaError(
-                f"column `{column.name}`: NOT NULL columns must have a default",
+                f"column '{column.name}': NOT NULL columns must have a default",
                 hint="add DEFAULT <value>, which the rows already there will show",
             )
         added = replace(column, id=self.next_column_id, read_default=column.write_default)

@@ -81,7 +81,7 @@ ERRORS = [
     ("insert into u (id) values (1)", "23502", "required column 'note'", "u (", None),
     ("insert into t values (1, 2)", "42601", "a row has 2 values where table 't' has 6", "(1", None),
     ("insert into t (id) values (1), (2, 3)", "42601", "2 values where the first has 1", "(2", None),
-    ("insert into t (id, a) select id from u", "42601", "a row has 1 values", "select", None),
+    ("insert into t (id, a) select id from u", "42601", "a row has 1 value", "select", None),
     ("insert into t (id, a) values (1, 'abc')", "22018", "column 'a': cannot read 'abc'", "(1", None),
     ("insert into t (id, a) values (1, 1), (2, 3000000000)", "22003", "'a' in row 2", "(2", None),
     ("insert into logs (day, auto_incrementing_id) values (1, 2)", "42P16", "numbered", "auto", None),
@@ -239,6 +239,19 @@ def test_the_past_cannot_be_written_by_a_session_that_reads_it(context: PlanCont
         with pytest.raises(Error) as caught:
             plan(sql, past)
         assert caught.value.sqlstate == "25006"
+
+
+@pytest.mark.parametrize("call", ["read_csv('x')", "read_parquet('x')", "glob('x')"])
+def test_a_function_that_reads_files_has_a_hint_at_copy(context: PlanContext, call: str) -> None:
+    with pytest.raises(Error) as caught:
+        plan(f"select * from {call}", context)
+    assert (caught.value.hint or "").startswith("COPY t FROM 'file' reads files into a table")
+
+
+def test_the_catalog_of_sqlite_has_a_hint_at_sqlalchemy(context: PlanContext) -> None:
+    with pytest.raises(Error) as caught:
+        plan("select name from sqlite_master", context)
+    assert "SQLAlchemy: pykudu:///my.db" in (caught.value.hint or "")
 
 
 FORBIDDEN = [

@@ -174,9 +174,9 @@ def test_like_copies_columns_key_and_partitions(context: PlanContext) -> None:
         ("create table f (a boolean primary key)", "42P16", "cannot be in the primary key", "a"),
         ("create table f (a int primary key, a int)", "42701", "given twice", "a"),
         ("create table f (a int, primary key (b))", "42703", "'b' does not exist", "p"),
-        ("create table f (a inte primary key)", "42P16", "unknown type 'INTE'", "a"),
-        ("create table f (a varchar(0) primary key)", "42P16", "VARCHAR needs a length", "a"),
-        ("create table f (a decimal(50,2) primary key)", "42P16", "out of range", "a"),
+        ("create table f (a inte primary key)", "42P16", "unknown type 'INTE'", "inte"),
+        ("create table f (a varchar(0) primary key)", "42P16", "VARCHAR needs a length", "varchar"),
+        ("create table f (a decimal(50,2) primary key)", "42P16", "out of range", "decimal"),
         ("create table f (a int primary key encoding dict_encoding)", "42P16", "not supported", "a"),
         ("create table f (a int primary key encoding foo)", "42P16", "unknown encoding", "a"),
         ("create table f (a int primary key compression foo)", "42P16", "unknown compression", "a"),
@@ -208,7 +208,7 @@ def test_like_copies_columns_key_and_partitions(context: PlanContext) -> None:
         ("create table f (a int primary key) partition by range (a) (partition value = 'x')",
          "22018", "'a': cannot read", "'"),
         ("create table f (a int primary key) partition by range (a) (partition value = (1, 2))",
-         "42P16", "2 values for 1 columns", "1"),
+         "42P16", "2 values for 1 column", "1"),
         ("create table f (a int primary key) partition by range (a) (partition 1 <= values > 0)",
          "42601", "syntax error", "1"),
         ("create table f (a int primary key) partition by range (a) (partition values)",
@@ -235,6 +235,25 @@ def test_a_wrong_definition_names_the_rule_and_the_place(
         position = caught.value.position
         assert position is not None
         assert position.text[position.column - 1 :].lower().startswith(under.lower())
+
+
+@pytest.mark.parametrize(
+    ("names", "key"), [("", "id"), (" (k, v)", "k")], ids=["names of the query", "names of its own"]
+)
+def test_the_key_of_a_query_that_lacks_one_is_written_in_front_of_as(
+    context: PlanContext, names: str, key: str
+) -> None:
+    with pytest.raises(Error) as caught:
+        plan(f"create table f{names} as select id, a from t", context)
+    hint = f"write CREATE TABLE f{names} PRIMARY KEY ({key}) AS SELECT .."
+    assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize("clause", ["b int references t (id)", "foreign key (a) references t (id)"])
+def test_a_foreign_key_has_a_hint_of_its_own(context: PlanContext, clause: str) -> None:
+    with pytest.raises(Error) as caught:
+        plan(f"create table f (a int primary key, {clause})", context)
+    assert "joins need none" in (caught.value.hint or "")
 
 
 def test_columns_behind_those_that_a_table_may_have_are_not_read(context: PlanContext) -> None:

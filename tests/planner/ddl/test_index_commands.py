@@ -40,13 +40,15 @@ def test_an_index_is_of_columns_in_any_direction(context: PlanContext) -> None:
     assert planned.table == context.catalog.table("t")
     assert planned.steps == (CreateIndex("i", ("a", "s", "b")),)
     assert planned.statement == "CREATE INDEX i ON t (a, s, b)"
+    assert planned.message == "Index has been created."
 
 
 def test_an_index_that_is_there_leaves_nothing_to_do_if_the_statement_says_so(
     context: PlanContext,
 ) -> None:
     there = indexed(context, "t")
-    assert made("create index if not exists i on t (b)", there).steps == ()
+    left = made("create index if not exists i on t (b)", there)
+    assert (left.steps, left.message) == ((), "Index already exists.")
     with pytest.raises(Error) as caught:
         made("create index i on t (b)", there)
     assert caught.value.span is not None

@@ -60,7 +60,7 @@ def test_a_view_has_the_columns_of_its_query_with_their_types(context: PlanConte
 def test_a_list_of_columns_names_those_of_the_query(context: PlanContext) -> None:
     planned = made("create view v (x, y comment 'why') as select id, a from t", context)
     assert [(c.name, c.comment) for c in planned.view.columns] == [("x", ""), ("y", "why")]
-    with pytest.raises(InvalidSchemaError, match="names 1 columns, its query has 2"):
+    with pytest.raises(InvalidSchemaError, match="names 1 column, its query has 2"):
         made("create view v (x) as select id, a from t", context)
 
 

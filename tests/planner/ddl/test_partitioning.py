@@ -70,7 +70,7 @@ def test_a_range_may_have_hashes_of_its_own(context: PlanContext) -> None:
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
-        ("range (at) (partition value = (1, 2))", "2 values for 1 columns"),
+        ("range (at) (partition value = (1, 2))", "2 values for 1 column"),
         ("range (at) (partition value = null)", "column 'at' is NULL"),
         ("range (at) (partition value = 'x')", "'at'"),
         ("range (nope) ()", "'nope'"),

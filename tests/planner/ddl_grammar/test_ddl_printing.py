@@ -47,6 +47,7 @@ from pykudu_sql.storage.common.partition.partition import (
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.table_properties import MAINTENANCE_PRIORITY
 from pykudu_sql.storage.common.types.types import AUTO_ENCODING, Cell, Compression, DataType, Kind
+from pykudu_sql.storage.errors import SourceSpan
 
 _WORDS = """
     id day value note t x1 _a primary key non unique not null default comment hash range values
@@ -61,6 +62,7 @@ NAMES = st.one_of(
 )  # fmt: skip
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 NUMBERS = st.integers(1, 1 << 20)
+_NOWHERE = SourceSpan(0)
 CONSTANTS = st.builds(
     Expression,
     st.sampled_from(
@@ -84,6 +86,7 @@ DEFINITIONS = st.builds(
     NAMES,
     TYPES,
     st.just(0),
+    st.just(_NOWHERE),
     maybe(st.booleans()),
     st.just(False),
     st.just(True),
@@ -153,6 +156,8 @@ def without_places(node: Any) -> Any:
     """A syntax node with every place in the text forgotten."""
     if isinstance(node, tuple):
         return tuple(map(without_places, node))
+    if isinstance(node, SourceSpan):
+        return _NOWHERE
     if not is_dataclass(node) or isinstance(node, type):
         return node
     changed = {f.name: without_places(getattr(node, f.name)) for f in fields(node)}

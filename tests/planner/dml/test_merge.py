@@ -51,7 +51,7 @@ def test_rows_without_a_match_are_joined_only_where_a_clause_is_about_them(
         ("when not matched then delete", "42601", "DELETE cannot follow WHEN NOT MATCHED"),
         ("when matched then insert (id) values (1)", "42601", "INSERT cannot follow WHEN MATCHED"),
         ("when matched then update set *", "42703", "the source has no column 'a'"),
-        ("when not matched then insert (id) values (1, 2)", "42601", "2 values for 1 columns"),
+        ("when not matched then insert (id) values (1, 2)", "42601", "2 values for 1 column"),
         ("when matched then update set id = 1", "42P16", "key column 'id'"),
     ],
 )

@@ -68,7 +68,7 @@ def test_one_module_makes_places_of_spans() -> None:
         ("UPDATE t SET a = 1 RETURNING x.a", 30),
         ("UPDATE t SET nosuch = 1", 14),
         ("MERGE INTO t USING u ON t.id = u.id WHEN MATCHED THEN UPDATE SET nosuch = 1", 66),
-        ("CREATE TABLE n (id BIGINT PRIMARY KEY, x nosuch)", 40),
+        ("CREATE TABLE n (id BIGINT PRIMARY KEY, x nosuch)", 42),
         ("CREATE TABLE n (id BIGINT PRIMARY KEY DEFAULT nosuch(1))", 47),
         ("CREATE TABLE n (id BIGINT PRIMARY KEY DEFAULT 1 +)", 49),
         ("ALTER TABLE t DROP COLUMN nosuch", 15),

@@ -61,7 +61,7 @@ def test_a_word_is_spelt_as_its_list_has_it(written: str, normal: str) -> None:
         ("1 offset -3", "2201X", "OFFSET -3 is negative", "3"),
         ("a from t limit a + 1", "42P10", "LIMIT takes a number and no column", "a + 1"),
         ("a from t offset 1 + t.b", "42P10", "OFFSET takes a number and no column", "b"),
-        ("* from (values (1, 2), (3))", "42601", "VALUES has 1 values where the first has 2", "3"),
+        ("* from (values (1, 2), (3))", "42601", "VALUES has 1 value where the first has 2", "3"),
         ("* from (values ('a'), (3, x))", "42601", "2 values where the first has 1", "3, x"),
         ("* from (with w as (select 1), W as (table t) table w)", "42712", "WITH .* 'W'", "W as"),
         ("x like 'a' escape '!?'", "22019", "'!?' cannot escape", "!?"),

@@ -151,7 +151,7 @@ OTHER = HashDimension((1,), 2)
         (PartitionSchema((), (2,)), "'v' is not part of the primary key"),
         (PartitionSchema((), (0, 0)), "named twice"),
         (PartitionSchema((), (), (RangePartition((1,), None),)), "need range columns"),
-        (PartitionSchema((), (0,), (RangePartition((1, "a"), None),)), "2 values for 1 columns"),
+        (PartitionSchema((), (0,), (RangePartition((1, "a"), None),)), "2 values for 1 column"),
         (PartitionSchema((), (0,), (RangePartition((None,), None),)), "'c0' is NULL"),
         (PartitionSchema((), (0,), (RangePartition(("a",), None),)), "does not fit column 'c0'"),
         (PartitionSchema((), (0,), (RangePartition((1 << 63,), None),)), "does not fit"),

@@ -82,7 +82,7 @@ def test_an_added_column_freezes_its_default_for_older_rows(schema: Schema) -> N
     added = schema.add_column(_column("w", nullable=False, write_default=7))
     assert added.column("w").read_default == 7
     with pytest.raises(
-        InvalidSchemaError, match="column `x`: NOT NULL columns must have a default"
+        InvalidSchemaError, match="column 'x': NOT NULL columns must have a default"
     ):
         schema.add_column(_column("x", nullable=False))
     with pytest.raises(DuplicateObjectError, match="'v' exists already"):
