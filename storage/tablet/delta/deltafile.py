@@ -22,6 +22,7 @@ import pyarrow as pa
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.container import ContainerReader, ContainerWriter, FileIdentity
+from pykudu_sql.storage.cfile.encoding.dictionary import words_size
 from pykudu_sql.storage.cfile.encoding.frame import BIT_SHUFFLE
 from pykudu_sql.storage.cfile.encoding.rle import RLE
 from pykudu_sql.storage.common.row_allowance import LEAST_WIDE_BYTES
@@ -54,8 +55,8 @@ REDO = "redo"
 UNDO = "undo"
 _RECORDS = "records"
 _POSITIONS = "positions"
-# What is packed into less is never much.
-_SMALL_FILE = 64 * 1024
+# So many of the largest cells are never much, whatever the file has of them.
+_FEW_CELLS = 64
 _INT64 = DataType(Kind.INT64)
 _INT8 = DataType(Kind.INT8)
 
@@ -90,9 +91,11 @@ def write_delta_file(
         )
         kind = types[column_id]
         values = in_type(cells.values, kind.arrow)
-        writer.add_cfile(
-            f"{column_id}.value", encode_column(kind, AUTO_ENCODING, lz4, BLOCK_SIZE, values)
-        )
+        encoded = encode_column(kind, AUTO_ENCODING, lz4, BLOCK_SIZE, values)
+        if encoded.dictionary is not None:
+            # They are read as the values themselves: to count codes would say little of them.
+            encoded = replace(encoded, raw_size=words_size(plain(values)))
+        writer.add_cfile(f"{column_id}.value", encoded)
     size = writer.finish({"columns": sorted(deltas.cells)})
     return DeltaFileMeta(identity.file_number, identity.file_kind, stats(deltas), size)
 
@@ -206,10 +209,8 @@ class DeltaFile:
 
         Raises CorruptionError: the footer is not what was written.
         """
-        if self.meta.size < _SMALL_FILE:
-            return False
         count = self.meta.stats.updates.get(column_id, 0)
-        return count > 0 and self.cell_bytes(column_id) >= LEAST_WIDE_BYTES * count
+        return count > _FEW_CELLS and self.cell_bytes(column_id) >= LEAST_WIDE_BYTES * count
 
     @property
     def has_wide(self) -> bool:

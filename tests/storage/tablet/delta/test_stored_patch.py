@@ -69,6 +69,22 @@ def test_small_texts_and_numbers_are_read_and_kept_together() -> None:
     assert all(isinstance(FilePart(file, 7).layers(i)[0], ColumnPatch) for i in TYPES)
 
 
+@pytest.mark.parametrize(("rows", "is_wide"), [(100, True), (3, False)])
+def test_large_texts_in_codes_of_a_dictionary_count_as_the_texts(rows: int, is_wide: bool) -> None:
+    texts = pa.array(["c" * 30_000] * rows)
+    file = file_of(
+        Deltas(
+            np.arange(rows, dtype=np.int64),
+            np.full(rows, 3, np.uint64),
+            np.full(rows, DeltaKind.UPDATE, np.uint8),
+            {1: DeltaCells(np.arange(rows, dtype=np.int64), texts)},
+        )
+    )
+    assert file.meta.size < 64 * 1024
+    assert file.cell_bytes(1) >= 30_000 * rows
+    assert file.has_wide is is_wide
+
+
 @pytest.mark.parametrize("width", [400, 4_000])
 def test_the_changes_of_some_rows_are_those_of_all_cut(width: int) -> None:
     deltas = changes(width)
