@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pykudu_sql.files.atomic_output import atomic_replacement
-from pykudu_sql.files.formats import FORMATS
+from pykudu_sql.files.formats import FORMATS, named_format
 from pykudu_sql.storage.errors import InvalidValueError, OperationalError
 from pykudu_sql.storage.fs.database_places import check_replaced, check_written
 
@@ -22,14 +22,22 @@ def check_target(database: str, target: Path, file_format: str, overwrite: bool)
         file_format: of the files.
         overwrite: whether the folder may exist.
 
-    Raises InvalidValueError: there is no such format; OperationalError: the folder exists;
-    FileAccessError: it lies in a database, or has one in it.
+    Raises InvalidValueError: there is no such format, or the folder is named like a file of another
+    one; OperationalError: the folder exists; FileAccessError: it lies in a database, or has one
+    in it.
     """
     check_replaced(str(target), str(target), database)
     if file_format not in FORMATS:
         raise InvalidValueError(
             f"tables are not exported as '{file_format:.40}'",
             hint="choose one of " + ", ".join(FORMATS),
+        )
+    by_name = named_format(target.name, ())
+    if by_name in FORMATS and by_name != file_format and not target.exists():
+        raise InvalidValueError(
+            f"'{target}' would be a folder of {file_format} files",
+            hint=f"say --format {by_name}, or another name; "
+            f"COPY .. TO '{target.name}' writes one file",
         )
     if target.exists() and not target.is_dir():
         raise OperationalError(

@@ -19,6 +19,7 @@ from pykudu_sql.storage.errors import (
     DataError,
     Error,
     FileAccessError,
+    InvalidValueError,
     NotSupportedError,
     OperationalError,
     ProgrammingError,
@@ -42,6 +43,22 @@ def test_what_was_exported_is_loaded_as_it_was(path: str, tmp_path: Path, file_f
     load(path, "copy", [target])
     as_text = [repr(one) for one in content(path)]
     assert [repr(one) for one in content(path, "SELECT * FROM copy ORDER BY id")] == as_text
+
+
+@pytest.mark.parametrize(("name", "by_name"), [("out.csv", "csv"), ("OUT.Jsonl", "json")])
+def test_a_folder_is_not_named_like_a_file_of_another_format(
+    path: str, tmp_path: Path, name: str, by_name: str
+) -> None:
+    run(path, "CREATE TABLE t (id BIGINT PRIMARY KEY)")
+    target = tmp_path / name
+    with pytest.raises(InvalidValueError, match="would be a folder of parquet files") as refused:
+        export(path, "t", str(target))
+    assert (refused.value.hint or "").startswith(f"say --format {by_name}, or another name")
+    with pytest.raises(InvalidValueError, match="would be a folder of parquet files"):
+        changes(path, "t", str(target), "1")
+    assert not target.exists()
+    export(path, "t", str(target), ExportOptions(by_name))
+    assert target.is_dir()
 
 
 def test_a_moment_of_a_table_is_exported(path: str, tmp_path: Path) -> None:
