@@ -19,7 +19,7 @@ class JobReport:
     """What a job did.
 
     Attributes:
-        rows: written.
+        rows: written; None where files were copied as they are.
         bytes: of the files that were written, or read by a load.
         seconds: from start to end, Spark's own start included.
         rejected: rows that did not fit and were left out.
@@ -27,7 +27,7 @@ class JobReport:
         note: what else there is to say, or nothing.
     """
 
-    rows: int
+    rows: int | None
     bytes: int
     seconds: float
     rejected: int = 0
@@ -40,14 +40,14 @@ class JobReport:
 
     def text(self) -> str:
         """One line for a person."""
-        rate = self.rows / self.seconds if self.seconds else 0.0
         note = f"{self.note}: " if self.note else ""
         why = f" ({self.reasons})" if self.reasons else ""
         rejected = f", {self.rejected:,} rejected{why}" if self.rejected else ""
-        return (
-            f"{note}{self.rows:,} rows, {self.bytes:,} bytes in {self.seconds:.1f} s "
-            f"({rate:,.0f} rows/s){rejected}"
-        )
+        rows, rate = "", ""
+        if self.rows is not None:
+            rows = f"{self.rows:,} rows, "
+            rate = f" ({self.rows / self.seconds if self.seconds else 0.0:,.0f} rows/s)"
+        return f"{note}{rows}{self.bytes:,} bytes in {self.seconds:.1f} s{rate}{rejected}"
 
 
 class Stopwatch:
@@ -57,7 +57,7 @@ class Stopwatch:
         """Time runs from here."""
         self._start = time.monotonic()
 
-    def report(self, rows: int, size: int, rejected: int = 0, note: str = "") -> JobReport:
+    def report(self, rows: int | None, size: int, rejected: int = 0, note: str = "") -> JobReport:
         """The report of what has ended now."""
         return JobReport(rows, size, time.monotonic() - self._start, rejected, note)
 

@@ -64,7 +64,7 @@ def restore(source: str, database: str, options: RestoreOptions | None = None) -
         return watch.report(rows, step.size, note=note)
     check_written(database, database)
     files = _clone(step, place, settings, choice.on_spark)
-    return watch.report(0, step.size, note=f"{note}, {files:,} files")
+    return watch.report(None, step.size, note=f"{note}, {files:,} files")
 
 
 def steps_until(steps: Sequence[BackupStep], to: str | None) -> Sequence[BackupStep]:

@@ -1,11 +1,11 @@
-"""Bytes of files, of which some are gone or may not be looked at."""
+"""The line of a job, and bytes of files, of which some are gone or may not be looked at."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from pykudu_sql.jobs.report import size_of
+from pykudu_sql.jobs.report import JobReport, size_of
 
 
 def test_files_below_a_folder_are_summed(tmp_path: Path) -> None:
@@ -30,3 +30,12 @@ def test_a_file_that_cannot_be_looked_at_counts_nothing(
 
     monkeypatch.setattr(os, "stat", refusing)
     assert size_of(tmp_path) == 3
+
+
+def test_the_line_of_a_job_tells_rows_only_where_they_were_counted() -> None:
+    loaded = JobReport(2_000, 59, 0.5, rejected=1, note="here", reasons="1 broken line")
+    assert loaded.text() == (
+        "here: 2,000 rows, 59 bytes in 0.5 s (4,000 rows/s), 1 rejected (1 broken line)"
+    )
+    assert JobReport(0, 59, 0.5).text() == "0 rows, 59 bytes in 0.5 s (0 rows/s)"
+    assert JobReport(None, 59, 0.5, note="4 files").text() == "4 files: 59 bytes in 0.5 s"
