@@ -9,19 +9,16 @@ shows what it showed.
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
-from unittest import mock
 
 import pykudu_sql
-from pykudu_sql.executor.writing import chunked_rows
-from pykudu_sql.storage.transaction import bulk_operations
 from tests.pykudu_sql.dml.statements import Statement, Statements
-from tests.storage.small_bulks import bulk_inserts_from
+from tests.pykudu_sql.small_pieces import pieces_of_few_rows
 
 STEPS = 100
 _RECENT = 6
@@ -268,15 +265,10 @@ def suppress_purged() -> Iterator[None]:
 
 def explore(seed: int, steps: int = STEPS) -> Report:
     """Live through one world."""
-    with ExitStack() as stack:
-        folder = stack.enter_context(TemporaryDirectory())
-        stack.enter_context(bulk_inserts_from(20))
-        for module, name, value in (
-            (chunked_rows, "CHUNK_BYTES", 400),
-            (chunked_rows, "CHANGE_BYTES", 400),
-            (bulk_operations, "LEAST_ROWS", 4),
-        ):
-            stack.enter_context(mock.patch.object(module, name, value))
-        world = stack.enter_context(closing(World(Path(folder), seed)))
+    with (
+        TemporaryDirectory() as folder,
+        pieces_of_few_rows(),
+        closing(World(Path(folder), seed)) as world,
+    ):
         world.live(steps)
         return world.report

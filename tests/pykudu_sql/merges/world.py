@@ -7,22 +7,19 @@ is refused, is compared as well.
 """
 
 from collections import Counter
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
-from unittest import mock
 
 import pykudu_sql
-from pykudu_sql.executor.writing import chunked_rows
-from pykudu_sql.storage.transaction import bulk_operations
 from tests.pykudu_sql.merges.model import COLUMNS, Table
 from tests.pykudu_sql.merges.sources import SOURCE_COLUMNS, State
 from tests.pykudu_sql.merges.statements import Statement, Statements
 from tests.pykudu_sql.merges.terms import DECIMALS, WORDS, Row
-from tests.storage.small_bulks import bulk_inserts_from
+from tests.pykudu_sql.small_pieces import pieces_of_few_rows
 
 STEPS = 60
 _PARTITIONS = (
@@ -217,14 +214,9 @@ def _difference(found: list[Any], expected: list[Any]) -> str:
 
 def explore(seed: int, steps: int = STEPS) -> Report:
     """Live through one world."""
-    with ExitStack() as stack:
-        folder = stack.enter_context(TemporaryDirectory())
-        stack.enter_context(bulk_inserts_from(20))
-        for module, name, value in (
-            (chunked_rows, "CHUNK_BYTES", 400),
-            (chunked_rows, "CHANGE_BYTES", 400),
-            (bulk_operations, "LEAST_ROWS", 4),
-        ):
-            stack.enter_context(mock.patch.object(module, name, value))
-        world = stack.enter_context(closing(World(Path(folder), seed)))
+    with (
+        TemporaryDirectory() as folder,
+        pieces_of_few_rows(),
+        closing(World(Path(folder), seed)) as world,
+    ):
         return world.live(steps)
