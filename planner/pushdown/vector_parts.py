@@ -22,7 +22,7 @@ too, which has the columns of those rows as well, and whose `unnest` depends on 
 has wide columns of a join gets one, since each of its rows has a copy of a value that they share.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -129,7 +129,7 @@ def _has_wide_rows(select: exp.Select) -> bool:
     if any(select.args.get(key) for key in _GATHERING):
         return False
     return any(
-        isinstance(item, exp.Star)
+        _is_star(item)
         or (isinstance(item.unalias(), exp.Column) and most_bytes(item.unalias()) > FIXED_BYTES)
         for item in select.expressions
     )
@@ -207,7 +207,22 @@ def _own_nodes(part: exp.Expr) -> Iterator[exp.Expr]:
 
 def _renamed_nodes(part: exp.Expr) -> Sequence[exp.Expr]:
     """The nodes of a part of a SELECT; of a `*`, which goes into the inner one, none."""
-    return () if isinstance(part, exp.Star) else all_nodes(part)
+    return () if _is_star(part) else all_nodes(part)
+
+
+def _is_star(item: exp.Expr) -> bool:
+    """Whether an item of a SELECT is `*` or `t.*`."""
+    return isinstance(item.this if isinstance(item, exp.Column) else item, exp.Star)
+
+
+def _are_stars_together(items: Sequence[exp.Expr], names: frozenset[str]) -> bool:
+    """Whether one `*` can stand for all that a SELECT has, in their order.
+
+    `names`: of its relations; `s.*` of a struct is none of them.
+    """
+    places = [place for place, item in enumerate(items) if _is_star(item)]
+    qualifiers = {items[place].text("table").lower() for place in places} - {""}
+    return qualifiers <= names and (not places or places[-1] - places[0] < len(places))
 
 
 def _parts_of(select: exp.Select, keys: Sequence[str]) -> Iterator[exp.Expr]:
@@ -229,6 +244,8 @@ def _sources(select: exp.Select, rows: str) -> _Sources | None:
     if ("" in names and ("" in hidden or not _is_alone(select))) or names & hidden:
         return None
     items = select.expressions
+    if not _are_stars_together(items, names):
+        return None
     named = (item for item in items if not isinstance(item, exp.Column) or qualifier(item))
     aliases = {item.alias_or_name.lower() for item in named}
     sources = _Sources(rows, names, hidden, _is_grouped(select))
@@ -296,11 +313,20 @@ def _cut(select: exp.Select, sources: _Sources, count: int, is_result: bool) -> 
     select.set("where", exp.Where(this=exp.and_(counts, *conditions, copy=False, wrap=True)))
     names = _rename(select, rows, sources)
     _tie_to_rows_around(rows, sources, count)
-    for star in [item for item in select.expressions if isinstance(item, exp.Star)]:
+    _move_stars(select, rows, names)
+    return True
+
+
+def _move_stars(select: exp.Select, rows: exp.Select, names: Iterable[str]) -> None:
+    """Let the stars of a SELECT be expanded by its inner one; `names`: of other columns there."""
+    stars = [item for item in select.expressions if _is_star(item)]
+    for star in stars:
+        rows.append("expressions", star.copy())
+    for star in stars[1:]:
+        star.pop()
+    for star in stars[:1]:
         hidden = [exp.column(name, quoted=True) for name in (_PART, *names)]
         star.replace(exp.Star(except_=hidden))
-        rows.append("expressions", star)
-    return True
 
 
 def _tie_to_rows_around(rows: exp.Select, sources: _Sources, count: int) -> None:
