@@ -310,9 +310,6 @@ class FromClauses:
         try:
             return self._catalog_at(bound).table(name)
         except UndefinedTableError as error:
-            current = self._context.catalog
-            if bound is not None and current.full_name(name) in current.tables:
-                error.hint = "there is a table of this name now, but there was none at that moment"
             raise with_position(error, node) from None
 
     def _view(

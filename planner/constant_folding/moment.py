@@ -14,6 +14,7 @@ from typing import Any
 from sqlglot import exp
 
 from pykudu_sql.planner.cancellation import check_cancelled
+from pykudu_sql.planner.constant_folding.relative_moment import is_relative, relative_moment
 from pykudu_sql.planner.constant_folding.snapshot_names import snapshot_bound
 from pykudu_sql.planner.functions.exact_literals import type_literals
 from pykudu_sql.planner.functions.functions import check_function
@@ -55,8 +56,8 @@ _COMPUTED_TOGETHER = 256  # the engine keeps a vector of rows for each column
 # No database is as old as that: a smaller number is a year, a date or seconds by mistake.
 _OLDEST_HYBRID = from_micros(946_684_800_000_000)
 _FORMS = (
-    "write a date or time like '2026-01-31' or '2026-01-31 12:00:00', now() - INTERVAL 5 MINUTES, "
-    "a hybrid timestamp, or {}"
+    "write a date or time like '2026-01-31' or '2026-01-31 12:00:00', '5 min ago', "
+    "now() - INTERVAL 5 MINUTES, a hybrid timestamp, or {}"
 )
 _NOW_NAMES = ("now", "get_current_timestamp", "transaction_timestamp", "statement_timestamp")
 
@@ -189,7 +190,13 @@ def may_move(node: exp.Expr) -> bool:
         named = node.name == "VERSION" and isinstance(node.expression, exp.Literal)
         if named and node.expression.is_string:
             return True
-    return any(_is_snapshot(part) for part in all_nodes(node)) or reads_current_time(node)
+    return any(map(_is_named_or_relative, all_nodes(node))) or reads_current_time(node)
+
+
+def _is_named_or_relative(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Literal):
+        return node.is_string and is_relative(node.name)
+    return _is_snapshot(node)
 
 
 def constant_value(node: exp.Expr, context: PlanContext) -> Any:
@@ -232,10 +239,12 @@ def as_of_bound(value: object, context: PlanContext, span: SourceSpan | None) ->
 def point_in_time(
     value: object, context: PlanContext, span: SourceSpan | None, clause: str
 ) -> PointInTime:
-    """The moment of a value: a hybrid timestamp, a time, or text of one.
+    """The moment of a value: a hybrid timestamp, a time, or text of one, such as `10 min ago`.
 
     Raises InvalidValueError: the value is no moment; SnapshotInFutureError: it has not come yet.
     """
+    if isinstance(value, str) and is_relative(value):
+        value = _relative_value(value, context, span, clause)
     hybrid = _hybrid_time(value)
     if hybrid is not None:
         moment = PointInTime(hybrid, bound_at(hybrid))
@@ -265,6 +274,14 @@ def point_in_time(
     if moment.first < 0:
         raise InvalidValueError(f"{clause} {value} lies before 1970", span=span)
     return moment
+
+
+def _relative_value(text: str, context: PlanContext, span: SourceSpan | None, clause: str) -> Any:
+    moment = relative_moment(text, span)
+    try:
+        return constant_value(moment, context)
+    except DataError as error:
+        raise InvalidValueError(f"{clause} {text!r:.60} lies before 1970", span=span) from error
 
 
 def _snapshot_form(clause: str) -> str:

@@ -52,7 +52,9 @@ def interval_text(text: str, span: SourceSpan | None) -> str:
 def _counts(piece: re.Match[str], span: SourceSpan | None) -> list[tuple[str, str]]:
     if piece["unit"] == "":
         reason = "a number of an interval has no unit of time"
-        raise InvalidValueError(reason, span=span, sqlstate="22023")
+        raise InvalidValueError(
+            reason, hint="write it behind the number: '5 min'", span=span, sqlstate="22023"
+        )
     if piece["unit"] is not None:
         return [(_digits(piece["count"], span), interval_unit(piece["unit"], span).lower())]
     numbers = (piece["hours"], piece["minutes"], piece["seconds"] or "0")

@@ -89,12 +89,13 @@ class History:
     def hold(self, tables: Iterable[TableInfo], bound: SnapshotBound) -> Hold:
         """Keep the history that a read of some tables at a bound needs, while the hold lasts.
 
-        Raises HistoryPurgedError: one of them cannot be read at it any more.
+        A table made at its mark or later has all its history, whatever the bound. Raises
+        HistoryPurgedError: one of them cannot be read at it any more.
         """
         with self._lock:
             for table in tables:
                 mark = self._advance(table.id)
-                if bound < mark:
+                if bound < mark and not self._is_made_since(table.id, mark):
                     raise _purged(table.name, bound, mark)
             return self.snapshots.hold(bound)
 
@@ -106,6 +107,11 @@ class History:
         """Keep all history of a table that there is now, while the hold lasts."""
         with self._lock:
             return self.snapshots.hold(self._advance(table.id))
+
+    def _is_made_since(self, table_id: str, mark: SnapshotBound) -> bool:
+        """Whether no snapshot below a mark saw the table: an earlier state would be known."""
+        events = self._state.history.by_table.get(table_id, ())
+        return bool(events) and events[0].table is not None and events[0].timestamp >= mark
 
     def _advance(self, table_id: str) -> SnapshotBound:
         """Move a table's mark as far as it may go."""

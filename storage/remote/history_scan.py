@@ -251,6 +251,7 @@ def scan_versions(
     low = whole.bound if window[0] is None else window[0]
     if low < whole.bound:
         store.history.hold((table,), low)  # which says what is wrong
+        low = whole.bound
     reach = HistoryRange(low, window[1], until, whole.bound)
     schema = history_schema(table, column_ids, HistoryKind.VERSIONS)
     spans = with_rows_of(store.tablet_spans(table.id, low, until), predicate)

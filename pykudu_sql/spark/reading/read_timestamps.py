@@ -5,6 +5,7 @@ from typing import Any
 
 from pykudu_sql.database import Database
 from pykudu_sql.planner.constant_folding.moment import as_of_bound
+from pykudu_sql.planner.constant_folding.relative_moment import is_relative
 from pykudu_sql.planner.constant_folding.snapshot_names import snapshot_bound
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.plan.context import PlanContext
@@ -13,7 +14,8 @@ from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import InvalidValueError, UndefinedObjectError
 
 _MOMENTS = (
-    "give a timestamp like '2026-01-31 12:00:00', a hybrid timestamp, or the name of a snapshot"
+    "give a timestamp like '2026-01-31 12:00:00', '10 min ago', a hybrid timestamp, or the name "
+    "of a snapshot"
 )
 
 
@@ -54,7 +56,8 @@ class ReadTimestamps:
                     f"AS OF '{moment:.80}' is no moment: there is no snapshot of that name",
                     hint=near(name, self.context.snapshots) or _MOMENTS,
                 ) from error
-            error.hint = _MOMENTS
+            if not is_relative(moment):
+                error.hint = _MOMENTS
             raise
 
     def _evaluate(self, sql: str) -> Sequence[Any]:

@@ -34,6 +34,11 @@ def bounds(sql: str, context: PlanContext) -> list[int | None]:
         ("as of current_timestamp", (NOW + 1) << 12),
         ("for system_time as of now() - interval 5 minutes", (NOW - 300_000_000 + 1) << 12),
         ("as of now() - interval '1' hour", (NOW - 3_600_000_000 + 1) << 12),
+        ("as of '5 min ago'", (NOW - 300_000_000 + 1) << 12),
+        ("as of '5 mins ago'", (NOW - 300_000_000 + 1) << 12),
+        ("for system_time as of ' 1 hr 30 MINUTES ago '", (NOW - 5_400_000_000 + 1) << 12),
+        ("for system_time as of '2days ago'", (NOW - 172_800_000_000 + 1) << 12),
+        ("as of 'now'", (NOW + 1) << 12),
     ],
 )
 def test_as_of_includes_commits_at_its_moment(
@@ -41,6 +46,33 @@ def test_as_of_includes_commits_at_its_moment(
 ) -> None:
     assert bounds(f"select count(*) from t {clause}", context) == [bound]
     assert bounds(f"select count(x.id) from t {clause} as x where x.id > 0", context) == [bound]
+
+
+@pytest.mark.parametrize("clause", ["as of '5 min ago'", "as of 'now'", "as of now()"])
+def test_a_plan_at_a_moment_told_from_the_present_is_made_anew(
+    context: PlanContext, clause: str
+) -> None:
+    planned = plan(f"select count(*) from t {clause}", context)
+    fixed = plan("select count(*) from t as of '2020-01-01'", context)
+    assert isinstance(planned, Query) and isinstance(fixed, Query)
+    assert not planned.cacheable and fixed.cacheable
+
+
+@pytest.mark.parametrize(
+    ("moment", "message"),
+    [
+        ("5 minits ago", "'minits' is no unit of time"),
+        ("5 ago", "has no unit of time"),
+        ("9999 years ago", "lies before 1970"),
+        ("99999999999999 years ago", "lies before 1970"),
+        ("-5 min ago", "no moment"),
+    ],
+)
+def test_what_is_no_moment_before_the_present_is_refused(
+    context: PlanContext, moment: str, message: str
+) -> None:
+    with pytest.raises(Error, match=message):
+        bounds(f"select count(*) from t as of '{moment}'", context)
 
 
 def test_each_table_has_its_own_moment_and_columns(context: PlanContext) -> None:

@@ -125,3 +125,28 @@ def test_changes_after_the_time_without_any_are_given(tmp_path: Path, run: Run) 
         connection.execute("INSERT INTO t VALUES (5, 5)")
         found = connection.execute(f"SELECT id FROM CHANGES(t, {moment})").fetchall()
     assert found == [(5,)]
+
+
+@pytest.mark.parametrize("since", ["'2001-01-01'", "0", "'3 weeks ago'"])
+def test_a_table_younger_than_the_history_kept_has_all_its_changes(
+    run: Run, changes: Callable[[str], list[int]], since: str
+) -> None:
+    run("DELETE FROM t WHERE id = 1", "ALTER TABLE t DROP RANGE PARTITION 10 <= VALUES", "VACUUM")
+    assert changes(since) == [1, 2, 11, 1, 11]
+
+
+def test_a_table_younger_than_the_history_kept_has_all_its_versions(
+    tmp_path: Path, run: Run
+) -> None:
+    run("DELETE FROM t WHERE id = 1")
+    sql = "SELECT id FROM t FOR SYSTEM_TIME FROM '2001-01-01' TO now() ORDER BY id"
+    with opened(tmp_path) as connection:
+        assert connection.execute(sql).fetchall() == [(1,), (2,), (11,)]
+
+
+def test_a_table_with_an_earlier_life_than_the_history_kept_is_refused(
+    run: Run, changes: Callable[[str], list[int]]
+) -> None:
+    run("ALTER TABLE t ADD COLUMN w INT", AGED)
+    with pytest.raises(HistoryPurgedError):
+        changes("'2001-01-01'")
