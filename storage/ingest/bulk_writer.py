@@ -22,6 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
+from pykudu_sql.storage.common.cancellation import CancelCheck, never_cancelled
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.types.arrays import combine
 from pykudu_sql.storage.common.types.coercion import coerce_chunks
@@ -169,7 +170,12 @@ def _first_repeated(keys: EncodedKeys) -> int | None:
     return None
 
 
-def write_rowset(tablet: Tablet, columns: Mapping[int, pa.Array], part: TabletShare) -> DiskRowSet:
+def write_rowset(
+    tablet: Tablet,
+    columns: Mapping[int, pa.Array],
+    part: TabletShare,
+    before_column: CancelCheck = never_cancelled,
+) -> DiskRowSet:
     """Write rows of an INSERT as a staged rowset of their tablet.
 
     A column that the table got since the rows were collected is left out: rows without it read its
@@ -179,6 +185,7 @@ def write_rowset(tablet: Tablet, columns: Mapping[int, pa.Array], part: TabletSh
         tablet: that the rows belong to; it does not hold their keys.
         columns: of the whole batch, by column id.
         part: the rows.
+        before_column: called before each column is written, and behind the last.
 
     Raises DiskError: the disk refused.
     """
@@ -186,6 +193,8 @@ def write_rowset(tablet: Tablet, columns: Mapping[int, pa.Array], part: TabletSh
     rowset_id = tablet.new_rowset_id()
     part_columns = ColumnGather([ColumnsInMemory(columns)], part.indices)
     present = [column for column in schema.columns if column.id in columns]
-    meta = write_base(files, rowset_id, present, part_columns, part.keys, inserted_at=UNCOMMITTED)
+    meta = write_base(
+        files, rowset_id, present, part_columns, part.keys, UNCOMMITTED, before_column
+    )
     path = files.staging_path("base", meta.base)
     return files.open_rowset(meta, schema.key_columns, tablet.types, path)

@@ -6,10 +6,9 @@ rowsets become part of the transaction when that is done, and are removed if it 
 """
 
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import wait
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common import progress
@@ -75,6 +74,7 @@ def _write(
     pool, table, operations = services.pool, batch.table, batch.operations
     if not operations.length:
         return
+    sorting = progress.counter(f"sorting {table.name}")
     shares = share_out(pool, batch)
     for share in shares:
         if share.tablet not in written:
@@ -86,14 +86,21 @@ def _write(
         pending.check_sorted(KeyedOperations(operations, share.keys, ()))
 
     list(pool.map(check, shares))
+    sorting.total = sorting.done
     parts = [part for share in shares for part in share.rowsets()]
     counter = progress.counter(f"writing {table.name}", operations.length)
-    tasks = [
-        pool.submit(write_rowset, written[part.tablet].pending.tablet, operations.columns, part)
-        for part in parts
-    ]
-    for part, task in zip(parts, tasks, strict=True):
-        task.add_done_callback(partial(_count, counter, part))
+    columns = operations.columns
+
+    def write(part: TabletShare) -> DiskRowSet:
+        rows = _ColumnProgress(counter, len(part.keys), len(columns))
+        try:
+            return write_rowset(
+                written[part.tablet].pending.tablet, columns, part, rows.begin_column
+            )
+        finally:
+            rows.finish()
+
+    tasks = [pool.submit(write, part) for part in parts]
     try:
         wait(tasks)
     finally:  # after Ctrl-C, too: what is being written cannot be removed before it is
@@ -107,8 +114,27 @@ def _write(
         task.result()
 
 
-def _count(counter: progress.Counter, part: TabletShare, _: Future[DiskRowSet]) -> None:
-    counter.add(len(part.keys))
+class _ColumnProgress:
+    """Counts the rows of a rowset, an equal part of them for each column that is written."""
+
+    def __init__(self, counter: progress.Counter, rows: int, columns: int) -> None:
+        """Nothing is written yet."""
+        self._counter = counter
+        self._rows, self._columns = rows, columns
+        self._columns_begun = self._rows_counted = 0
+
+    def begin_column(self) -> None:
+        """A column begins, so those before it are written; or all are, behind the last."""
+        self._count(self._rows * self._columns_begun // (self._columns + 1))
+        self._columns_begun += 1
+
+    def finish(self) -> None:
+        """The rowset is done with."""
+        self._count(self._rows)
+
+    def _count(self, rows: int) -> None:
+        self._counter.add(rows - self._rows_counted)
+        self._rows_counted = rows
 
 
 def _check_distinct(

@@ -63,7 +63,6 @@ def test_a_plan_at_a_moment_told_from_the_present_is_made_anew(
     [
         ("5 minits ago", "'minits' is no unit of time"),
         ("5 ago", "has no unit of time"),
-        ("9999 years ago", "lies before 1970"),
         ("99999999999999 years ago", "lies before 1970"),
         ("-5 min ago", "no moment"),
     ],

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common import progress
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
@@ -257,3 +258,33 @@ def test_rowsets_of_other_keys_are_not_asked(store: Store, monkeypatch: pytest.M
         second.insert(table, [inserts(range(3 * ROWS, 4 * ROWS)), inserts([ROWS - 1, 4 * ROWS])])
     second.commit(durable=False)
     assert keys_of(store.begin(), table) == list(range(3 * ROWS))
+
+
+class Steps(progress.Counter):
+    """A counter that keeps what it was given."""
+
+    __slots__ = ("steps",)
+
+    def __init__(self, activity: str, total: int | None, unit: progress.Unit) -> None:
+        super().__init__(activity, total, unit)
+        self.steps: list[int] = []
+
+    def add(self, count: int) -> None:
+        super().add(count)
+        self.steps.append(count)
+
+
+def test_progress_moves_with_every_column_that_is_written(store: Store) -> None:
+    table = make(store)
+    counters: list[Steps] = []
+
+    def new_counter(activity: str, total: int | None, unit: progress.Unit) -> Steps:
+        counters.append(Steps(activity, total, unit))
+        return counters[-1]
+
+    with progress.followed(new_counter):
+        store.begin().insert(table, [inserts(range(ROWS))])
+    sorting, writing = counters
+    assert (sorting.activity, sorting.is_done) == ("sorting t", True)
+    assert (writing.activity, writing.done, writing.total) == ("writing t", ROWS, ROWS)
+    assert sum(map(bool, writing.steps)) > len(table.tablets)
