@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, cast
 
 import pykudu_sql
 from pykudu_sql.shell.editing.explain_json import explain_as_json
+from pykudu_sql.shell.editing.listing import is_listing
 from pykudu_sql.shell.editing.script import CommandPart, split_script
 from pykudu_sql.shell.output.pager import pager_command
 from pykudu_sql.shell.output.printer import (
@@ -305,6 +306,8 @@ class ShellSession:
             self._printed = printed = None
             with self.paged(PAGERS_OF_RESULTS):
                 settings = settings_for(self.settings, self.output.file)
+                if self.output.is_terminal and is_listing(sql):
+                    settings = replace(settings, max_rows=0)
                 printed = print_result(cursor, self.output, settings, self.check_cancelled)
         return self._retain(printed)
 

@@ -184,6 +184,10 @@ class FromClauses:
                 raise unsupported_clause("UNPIVOT" if is_unpivot else what, span)
         relation: Relation | None
         match node:
+            case exp.Table(this=exp.Expr() as call) if node.db and not isinstance(
+                call, exp.Identifier
+            ):
+                raise _no_schema_function(node, call)
             case exp.Table(this=exp.Func() as call) if is_changes(call):
                 history = changes_source(call, self._context)
                 alias = (node.alias or call.name).lower()
@@ -387,6 +391,17 @@ def _no_table_function(name: str, call: exp.Expr) -> NotSupportedError:
         f"table function {name}() is not offered",
         hint=table_function_hint(name),
         span=node_span(call),
+    )
+
+
+def _no_schema_function(node: exp.Table, call: exp.Expr) -> ProgrammingError:
+    functions = function_names(call) if isinstance(call, exp.Func) else frozenset()
+    name = call.meta.get(SOURCE_NAME) or written_name(call) or min(functions, key=len)
+    return ProgrammingError(
+        f"schema '{node.db}' has no function {name}()",
+        hint=f"table functions belong to no schema; {table_function_hint(name)}",
+        span=node_span(call),
+        sqlstate="42883",
     )
 
 

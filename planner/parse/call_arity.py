@@ -63,6 +63,7 @@ class TokenCall:
         length: of the word.
         count: how many arguments stand in the parentheses.
         behind_dot: whether it is a method, `x.upper()`, whose first argument stands before it.
+        owner: the name before the dot, `x`; empty where something else stands there.
         is_certain: whether this is known to be a call without the parser's word for it.
         is_ordered: whether its first argument stands behind it, in WITHIN GROUP.
         has_names: whether arguments are given by name, as `a := 1`.
@@ -73,6 +74,7 @@ class TokenCall:
     length: int
     count: int = 0
     behind_dot: bool = False
+    owner: str = ""
     is_certain: bool = False
     is_ordered: bool = False
     has_names: bool = False
@@ -118,7 +120,21 @@ def _call(tokens: Sequence[Token], i: int) -> TokenCall | None:
     behind_dot = i > 1 and tokens[i - 2].token_type is TokenType.DOT
     length = before.end - before.start + 1
     is_certain = name in _APART and is_called(tokens, i - 1)
-    return TokenCall(name, before.start, length, 0 if empty else 1, behind_dot, is_certain)
+    owner = _owner(tokens, i - 2) if behind_dot else ""
+    return TokenCall(name, before.start, length, 0 if empty else 1, behind_dot, owner, is_certain)
+
+
+def _owner(tokens: Sequence[Token], dot: int) -> str:
+    """The name, with parts between dots, that ends at a dot."""
+    parts: list[str] = []
+    while dot > 0 and tokens[dot].token_type is TokenType.DOT and _is_word(tokens[dot - 1]):
+        parts.insert(0, tokens[dot - 1].text)
+        dot -= 2
+    return ".".join(parts)
+
+
+def _is_word(token: Token) -> bool:
+    return token.token_type is TokenType.IDENTIFIER or token.text.isidentifier()
 
 
 def _is_ordered(tokens: Sequence[Token], i: int) -> bool:
@@ -218,6 +234,14 @@ def _check(call: TokenCall) -> None:
     if arity is None or arity.allows(count):
         return
     ordered = ", that of WITHIN GROUP counted" if call.is_ordered else ""
+    if call.owner:
+        raise ProgrammingError(
+            f"function {call.owner}.{call.name}() does not exist",
+            hint=f"functions belong to no schema, so x.{call.name}() is {call.name}(x), and "
+            f"{call.name}() takes {arity}, not {count}{ordered}",
+            span=SourceSpan(call.start, call.length),
+            sqlstate="42883",
+        )
     raise ProgrammingError(
         f"{call.name}() takes {arity}, not {count}{ordered}",
         hint=_HINTS.get(call.name),

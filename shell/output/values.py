@@ -8,6 +8,7 @@ import datetime
 import decimal
 import json
 import math
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _DAY = 86_400_000_000
+# Characters that JSON leaves as they are and that a terminal or an editor obeys or hides: controls,
+# marks of direction, separators of lines. As they stand between the brackets of a pattern.
+UNSAFE_CHARACTERS = "\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"
+_UNSAFE = re.compile(f"[{UNSAFE_CHARACTERS}]")
 _NUMBER_TYPES = frozenset({
     "TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT",
     "UINTEGER", "UBIGINT", "FLOAT", "REAL", "DOUBLE", "DECIMAL", "NUMERIC",
@@ -115,8 +120,10 @@ def to_json(value: object) -> str:
     match value:
         case None:
             return "null"
-        case bool() | int() | str():
-            return json.dumps(value, ensure_ascii=False)
+        case str():
+            return json_string(value)
+        case bool() | int():
+            return json.dumps(value)
         case float():
             return json.dumps(value) if math.isfinite(value) else "null"
         case decimal.Decimal():
@@ -128,12 +135,25 @@ def to_json(value: object) -> str:
         case tuple() if _is_interval(value):
             return json.dumps(to_text(value))
         case dict():
-            pairs = (f"{json.dumps(str(k))}: {to_json(v)}" for k, v in value.items())
+            pairs = (f"{json_string(str(k))}: {to_json(v)}" for k, v in value.items())
             return "{" + ", ".join(pairs) + "}"
         case list() | tuple():
             return "[" + ", ".join(map(to_json, value)) + "]"
         case _:
-            return json.dumps(to_text(value), ensure_ascii=False)
+            return json_string(to_text(value))
+
+
+def json_string(text: str) -> str:
+    """A text as a string of JSON: letters of every script as they are, what acts or hides escaped.
+
+    Escaped are characters that JSON itself forbids, DEL and the C1 controls, marks that turn the
+    direction of a text, separators of lines and the byte order mark.
+    """
+    return _UNSAFE.sub(_escaped, json.dumps(text, ensure_ascii=False))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
 
 
 def unique_names(names: Sequence[str]) -> list[str]:

@@ -1,8 +1,6 @@
 """JSON and JSON lines: generators over batches of columns, a piece of text a batch."""
 
-import json
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,12 +15,16 @@ from pykudu_sql.shell.output.columnar.texts import (
     texts_of,
     texts_one_by_one,
 )
-from pykudu_sql.shell.output.values import to_json, unique_names
+from pykudu_sql.shell.output.values import (
+    UNSAFE_CHARACTERS,
+    json_string,
+    to_json,
+    unique_names,
+)
 
 _QUOTE, _NO_NUMBER = text('"'), pa.nulls(1, pa.float64())[0]
-_quoted = partial(json.dumps, ensure_ascii=False)
-# What JSON escapes in strings.
-_SPECIAL = r'["\\\x00-\x1f]'
+# What is escaped in strings.
+_SPECIAL = r'["\\\x00-\x1f' + UNSAFE_CHARACTERS + "]"
 _NUMBER_TESTS = (pa.types.is_integer, pa.types.is_decimal128, pa.types.is_boolean)
 _TIME_TESTS = (pa.types.is_date32, pa.types.is_time64, pa.types.is_timestamp)
 
@@ -49,7 +51,7 @@ def _objects(names: Sequence[str], batch: Sequence[Column], end: str) -> str:
     parts: list[pa.Array | pa.Scalar] = []
     before = "{"
     for name, column in zip(unique_names(names), batch, strict=True):
-        parts += [text(before + _quoted(name) + ": "), _json_texts(column)]
+        parts += [text(before + json_string(name) + ": "), _json_texts(column)]
         before = ", "
     parts += [text("}" + end), EMPTY]
     objects = pc.binary_join_element_wise(*parts, null_handling="replace", null_replacement="null")
@@ -77,7 +79,9 @@ def _strings(texts: pa.Array) -> pa.Array:
     special = pc.if_else(pc.is_null(matches), FALSE, matches)
     quoted = _in_quotes(texts)
     some = texts.filter(special)
-    return replace_some(quoted, special, list(map(_quoted, some.to_pylist()))) if some else quoted
+    return (
+        replace_some(quoted, special, list(map(json_string, some.to_pylist()))) if some else quoted
+    )
 
 
 def _in_quotes(texts: pa.Array) -> pa.Array:

@@ -140,6 +140,15 @@ def test_what_is_no_relation_is_refused(context: PlanContext, source: str, sqlst
     assert caught.value.sqlstate == sqlstate
 
 
+@pytest.mark.parametrize("call", ["range(3)", "nothing(1)", "changes(t, 0)", "unnest([1])"])
+def test_a_function_of_a_schema_is_refused_as_one(context: PlanContext, call: str) -> None:
+    with pytest.raises(Error, match="db") as caught:
+        bound(f"db.{call}", context)
+    name = call.partition("(")[0]
+    assert name in str(caught.value)
+    assert caught.value.sqlstate == "42883"
+
+
 def test_a_statement_reads_a_bounded_number_of_tables(context: PlanContext) -> None:
     most = [f"t as t{i}" for i in range(MAX_REFERENCES)]
     assert len(bound(", ".join(most), context).references) == MAX_REFERENCES

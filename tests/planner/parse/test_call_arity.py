@@ -116,6 +116,22 @@ def test_the_place_of_the_call_is_shown() -> None:
     assert caught.value.span == SourceSpan(18, 5)
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("SELECT * FROM db.mod(1, 2)", "db.mod"),
+        ("SELECT db.sum(id) FROM t", "db.sum"),
+        ("SELECT a.b.mod(1, 2)", "a.b.mod"),
+        ('SELECT "db".upper(1)', "db.upper"),
+    ],
+)
+def test_a_function_of_a_schema_is_not_blamed_for_its_arguments(text: str, name: str) -> None:
+    with pytest.raises(ProgrammingError) as caught:
+        parse(text)
+    assert f"function {name}() does not exist" in str(caught.value)
+    assert "functions belong to no schema" in (caught.value.hint or "")
+
+
 def test_words_that_are_no_calls_may_be_followed_by_parentheses() -> None:
     for text in (
         "WITH left (a, b, c) AS (SELECT 1, 2, 3) SELECT * FROM left",

@@ -131,6 +131,11 @@ def test_a_listing_has_all_its_rows_on_a_small_screen_and_a_query_does_not(tmp_p
         program.answer("31 rows in")
         listed = program.raw()[before:]
         assert all(f"c{i} " in listed for i in range(31))
+        for statement in ("DESCRIBE w", "show columns from w", "-- of w\nDESC w", "SUMMARIZE w"):
+            program.line(f"{statement};")
+            program.answer("31 rows in")
+            program.line(".shell clear")
+            program.wait("my.db>")
         program.line("SELECT * FROM range(31) r(x);")
         program.answer("31 rows (10 shown)")
     finally:

@@ -43,7 +43,7 @@ def _double(bits: int) -> float:
 texts = st.text(
     st.one_of(
         st.characters(exclude_categories=["Cs"]),
-        st.sampled_from('",\n\r\t\\ \x85\xa0\u3000\x1c=+@'),
+        st.sampled_from('",\n\r\t\\ \x7f\x85\xa0\u202e\u2066\u3000\x1c=+@'),
     )
 )
 doubles = st.one_of(
