@@ -395,8 +395,9 @@ def _no_table_function(name: str, call: exp.Expr) -> NotSupportedError:
 
 
 def _no_schema_function(node: exp.Table, call: exp.Expr) -> ProgrammingError:
-    functions = function_names(call) if isinstance(call, exp.Func) else frozenset()
-    name = call.meta.get(SOURCE_NAME) or written_name(call) or min(functions, key=len)
+    name = call.meta.get(SOURCE_NAME, "")
+    if isinstance(call, exp.Func):
+        name = written_name(call) or min(function_names(call), key=len)
     return ProgrammingError(
         f"schema '{node.db}' has no function {name}()",
         hint=f"table functions belong to no schema; {table_function_hint(name)}",

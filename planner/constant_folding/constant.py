@@ -20,7 +20,7 @@ from pykudu_sql.planner.operands.comparison import DATE_TEXT, TIMESTAMP_TEXT
 from pykudu_sql.planner.operands.value import ParameterKey
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.tree_nodes import all_nodes
-from pykudu_sql.storage.common.types.types import DataType
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import DataError, ProgrammingError
 
 _MAX_DIGITS = 38
@@ -54,6 +54,8 @@ class Constant:
         """Whether the value is all that the engine compares with a column of a type."""
         if self.typing is Typing.COMPUTED:
             return column_type.is_text or not isinstance(self.value, str)
+        if isinstance(self.value, float) and column_type.kind is Kind.DOUBLE:
+            return True  # a double has all values of 32 bits
         return self.typing is Typing.LITERAL
 
 
@@ -101,7 +103,8 @@ def _typing(value: object, node: exp.Expr) -> Typing:
     A float may have 32 bits in the engine, a text may be JSON, and a time may have nanoseconds.
     """
     is_of_several = type(value) is str or type(value) is dt.datetime
-    if type(value) in _OF_ONE_TYPE or (is_of_several and all(map(_is_common, all_nodes(node)))):
+    decisive = [node.to] if isinstance(node, exp.Cast) else all_nodes(node)
+    if type(value) in _OF_ONE_TYPE or (is_of_several and all(map(_is_common, decisive))):
         return Typing.COMPUTED
     return Typing.HIDDEN
 

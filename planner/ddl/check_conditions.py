@@ -169,8 +169,12 @@ class _ConditionReader:
         raise _unsupported(node)
 
     def _with_constant(self, operand: Operand, op: Op, node: exp.Expr) -> Compared:
-        column, value = self._column_of(operand), self._value(node)
+        column = self._column_of(operand)
+        constant_value = self._constant(node)
+        value = constant_value.value
         with errors_at(node_span(node)):
+            if not constant_value.is_whole_beside(column.type):
+                raise _unlike(column, value)
             if column.type.is_floating:
                 return Compared(operand, op, FixedCell(_float_cell(column, value)))
             try:
@@ -187,8 +191,8 @@ class _ConditionReader:
                 hint="compare with a value of the column's type",
             )
 
-    def _value(self, node: exp.Expr) -> object:
-        """The value of a constant, not NULL."""
+    def _constant(self, node: exp.Expr) -> Constant:
+        """A constant that is not NULL."""
         folded = constant(node, self._context)
         if isinstance(folded, Hole):
             raise NotSupportedError(
@@ -204,7 +208,7 @@ class _ConditionReader:
                 hint="write IS NULL or IS NOT NULL",
                 span=node_span(node),
             )
-        return folded.value
+        return folded
 
     def _one_of(self, node: exp.In) -> OneOf:
         operand = self._operand(node.this)
@@ -218,9 +222,11 @@ class _ConditionReader:
         operand, pattern = self._operand(node.this), constant(node.expression, self._context)
         if not isinstance(operand, ColumnCell) or not isinstance(pattern, Constant):
             raise _unsupported(node)
-        if not self._column_of(operand).type.is_text or not isinstance(pattern.value, str):
+        column_type = self._column_of(operand).type
+        is_text = column_type.is_text and isinstance(pattern.value, str)
+        if not is_text or not pattern.is_whole_beside(column_type):
             raise _unsupported(node)
-        matches = Matches(operand, pattern.value)
+        matches = Matches(operand, str(pattern.value))
         return Negated(matches) if node.args.get("negate") else matches
 
     def _operand(self, node: exp.Expr) -> Operand | None:
@@ -283,9 +289,12 @@ def _float_cell(column: ColumnSchema, value: object) -> float:
 
 
 def _unlike(column: ColumnSchema, value: object) -> NotSupportedError:
+    text = repr(value) if isinstance(value, str | bytes) else str(value)
+    cast = "" if column.type.is_floating else f", or CAST(.. AS {column.type})"
     return NotSupportedError(
-        f"a CHECK constraint cannot compare '{column.name}' of type {column.type} with {value!r}",
-        hint="write a constant of the column's type",
+        f"a CHECK constraint cannot compare '{column.name}' of type {column.type} with {text}: "
+        "it is of another type",
+        hint=f"write a literal{cast}",
     )
 
 
