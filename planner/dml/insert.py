@@ -7,6 +7,7 @@ parameters inside expressions become a query for the engine.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -38,6 +39,7 @@ from pykudu_sql.planner.dml.values import Marker, Named, Raw, ValueRows, column_
 from pykudu_sql.planner.operands.value import Parameter
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.lexer import Token
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.change_plans import ConflictInsert, InsertReturning
@@ -259,27 +261,32 @@ def _default_row(head: _Head) -> InsertValues:
                 f"'{head.table.name}'",
                 hint="name the columns and give their values",
             )
-    return _insert_values(head, ValueRows(columns, [0]), cacheable=True)
+    return _insert_values(head, ValueRows(columns, [0], lambda *_: None), cacheable=True)
 
 
-def _numbered_later(head: _Head, rows: ValueRows) -> tuple[_Head, ValueRows]:
-    """The rows without an identity column all of whose values are DEFAULT."""
-    for place, column in enumerate(head.columns):
-        if column.identity and head.kind.numbers and set(rows.columns[place]) == {Marker.DEFAULT}:
-            stored = tuple(c for i, c in enumerate(rows.columns) if i != place)
-            left = tuple(c for i, c in enumerate(head.columns) if i != place)
-            return replace(head, columns=left), replace(rows, columns=stored)
-    return head, rows
+def _stored_positions(head: _Head, rows: ValueRows) -> list[int]:
+    """Positions of the columns without an identity column all of whose values are DEFAULT."""
+    return [
+        position
+        for position, (column, raw) in enumerate(zip(head.columns, rows.columns, strict=True))
+        if not (column.identity and head.kind.numbers and set(raw) == {Marker.DEFAULT})
+    ]
+
+
+def _span(rows: ValueRows, position: int, row: int) -> SourceSpan | None:
+    return rows.span_of(row, position)
 
 
 def _insert_values(head: _Head, rows: ValueRows, *, cacheable: bool) -> InsertValues:
     _check_width(head, len(rows.columns), rows.offsets[0])
-    head, rows = _numbered_later(head, rows)
+    positions = _stored_positions(head, rows)
     count = len(rows.offsets)
+
     columns = [
-        column_values(raw, column, rows.offsets)
-        for raw, column in zip(rows.columns, head.columns, strict=True)
+        column_values(rows.columns[at], head.columns[at], partial(_span, rows, at))
+        for at in positions
     ]
+    head = replace(head, columns=tuple(head.columns[position] for position in positions))
     ids = [column.id for column in head.columns]
     for column in _omitted_columns(head):
         ids.append(column.id)
@@ -355,7 +362,12 @@ def _insert_expressions(
         for cells, node in zip(columns, row, strict=True):
             cells.append(Marker.DEFAULT if _is_default(node) else next(values))
     offsets = [start.start] * len(rows)
-    return _insert_values(head, ValueRows(tuple(columns), offsets), cacheable=not bound.volatile)
+
+    def span_of(row: int, position: int) -> SourceSpan:
+        return node_span(rows[row][position]) or SourceSpan(start.start)
+
+    value_rows = ValueRows(tuple(columns), offsets, span_of)
+    return _insert_values(head, value_rows, cacheable=not bound.volatile)
 
 
 def _cells(row: exp.Expr) -> list[exp.Expr]:

@@ -57,6 +57,7 @@ class Named:
     key: ParameterKey
 
 
+SpanOf = Callable[[int, int], SourceSpan | None]
 Raw = int | float | str | bytes | bool | Decimal | Marker | Named | None
 
 
@@ -86,11 +87,13 @@ class ValueRows:
     Attributes:
         columns: for each column its values.
         offsets: where each row starts in the statement.
+        span_of: where the value stands that a row, by its number, has at a position of the list.
         tail: where ON CONFLICT or RETURNING begins behind them; None at the statement's end.
     """
 
     columns: tuple[Sequence[Raw], ...]
     offsets: list[int]
+    span_of: SpanOf
     tail: int | None = None
 
 
@@ -132,10 +135,29 @@ def read_values(source: SourceText) -> ValueRows | None:
         opening = _NEXT.match(text, at)
         if opening is None:
             tail = _TAIL.match(text, at)
-            return None if tail is None else ValueRows(_columns(rows), offsets, tail.start(1))
+            if tail is None:
+                return None
+            return ValueRows(_columns(rows), offsets, _spans(text, offsets), tail.start(1))
         if opening.group(1) is None:
-            return ValueRows(_columns(rows), offsets)
+            return ValueRows(_columns(rows), offsets, _spans(text, offsets))
     return None
+
+
+def _spans(text: str, offsets: Sequence[int]) -> SpanOf:
+    """Where values stand, read again from the text: only errors ask."""
+
+    def span_of(row: int, position: int) -> SourceSpan | None:
+        at = offsets[row] + 1
+        for _ in range(position):
+            match = _VALUE.match(text, at)
+            at = at if match is None else match.end()
+        value = _VALUE.match(text, at)
+        if value is None:
+            return None
+        start, end = value.span(value.lastindex or 0)
+        return SourceSpan(start, end - start)
+
+    return span_of
 
 
 def _columns(rows: Sequence[Sequence[Raw]]) -> tuple[Sequence[Raw], ...]:
@@ -143,14 +165,14 @@ def _columns(rows: Sequence[Sequence[Raw]]) -> tuple[Sequence[Raw], ...]:
 
 
 def column_values(
-    raw: Sequence[Raw], column: ColumnSchema, offsets: Sequence[int]
+    raw: Sequence[Raw], column: ColumnSchema, span_of: Callable[[int], SourceSpan | None]
 ) -> tuple[Value, ...]:
     """One column's values as cells and parameters.
 
     Args:
         raw: as read.
         column: the column that receives them.
-        text, offsets: the statement and where its rows start, for errors.
+        span_of: where its value in a row stands, for errors.
 
     Raises DataError: a value does not fit; the message names column, value and row.
     """
@@ -170,7 +192,8 @@ def column_values(
             try:
                 values.append(to_cell(value, column.type))
             except DataError as error:
-                raise _unfit(error, column, len(values), len(raw), offsets) from error
+                row = len(values)
+                raise _unfit(error, column, row, len(raw), span_of(row)) from error
     return tuple(values)
 
 
@@ -184,13 +207,13 @@ def _are_cells(raw: Sequence[Raw], column: ColumnSchema) -> bool:
 
 
 def _unfit(
-    error: DataError, column: ColumnSchema, row: int, rows: int, offsets: Sequence[int]
+    error: DataError, column: ColumnSchema, row: int, rows: int, span: SourceSpan | None
 ) -> DataError:
     which = f" in row {row + 1}" if rows > 1 else ""
     return type(error)(
         f"column '{column.name}'{which}: {error.message}",
         hint=error.hint,
-        span=SourceSpan(offsets[row]),
+        span=span,
         sqlstate=error.sqlstate,
     )
 

@@ -13,7 +13,7 @@ from pykudu_sql.storage.errors import SourceSpan
 _QUOTED = re.compile(r"""'((?:[^']|'')*)'|"([^"]*)\"""")
 _NUMBER = re.compile(r"-?([\d.]+) does not fit into ")
 _OF_COLUMN = re.compile(r".* \(column (?P<name>[^()]+)\)$", re.DOTALL)
-_DOCUMENT = re.compile(r"malformed JSON .*?  Input: \"(?P<text>.*)\"$", re.DOTALL)
+_DOCUMENT = re.compile(r"'(?P<text>.*)' is no JSON: ", re.DOTALL)
 _EXPRESSION = re.compile(r"a regular expression is wrong: .*: (?P<text>.+)", re.DOTALL)
 
 

@@ -81,8 +81,11 @@ _HINTS: Mapping[str, str] = {
     "no operator matches": _CAST,
     "an explicit cast is required": _CAST,
     "a list is expected": "write [1, 2], a list as a parameter, or a subquery",
-    " (column ": ("text meets another type: compare with text, or TRY_CAST, which gives NULL"),
 }
+_TRY_CAST = "TRY_CAST gives NULL for a value that its type does not take"
+_FORMS_OF_TIMES: Mapping[str, str] = {
+    "DATE": "'2026-01-31'", "TIME": "'12:30:00'", "TIMESTAMP": "'2026-01-31 12:30:00'",
+}  # fmt: skip
 _BEYOND_DECIMAL = re.compile(
     r"""^(?:could not cast value|casting value) "?([-\d.]+|-?(?:inf|nan))"? to (?:type )?"""
     r"(DECIMAL\(\d+,\d+\))"
@@ -96,6 +99,11 @@ _NUMBER_TEXT = re.compile(
     r"""(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:e[+-]?\d+)?)\s*)\1 to """
     r"(U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)).*",
     re.IGNORECASE,
+)
+_NO_TIME_TEXT = re.compile(
+    r"(invalid )?(date|timestamp|time) field (?:format|value out of range): \"(.*?)\""
+    r"(, expected format is .*?)?( \(column .*)?",
+    re.DOTALL,
 )
 _NO_TIME = re.compile(r"""could not parse string "(.*)" according to format specifier""", re.DOTALL)
 _NO_UNIT = re.compile(r"""extract specifier "(.*)" not recognized""", re.DOTALL)
@@ -129,6 +137,7 @@ _FEWER_DIGITS = (
     "the point, as CAST(x AS DECIMAL(38,20)), or to DOUBLE"
 )
 _ARGUMENT_CAST = re.compile(r"failed to cast value: (.+)", re.DOTALL)
+_FAILED_CAST = re.compile(r"^could not convert string | does not fit into [A-Z]|' is no JSON: ")
 _TOO_MUCH_TEXT = "arrow appender: "
 _SEVERAL_ROWS = "more than one row returned by a subquery"
 
@@ -146,6 +155,13 @@ def translate(error: Exception) -> Error:
     """
     if isinstance(error, Error):
         return error
+    translated = _translated(error)
+    if translated.hint is None and _FAILED_CAST.search(translated.message):
+        translated.hint = _TRY_CAST
+    return translated
+
+
+def _translated(error: Exception) -> Error:
     if isinstance(error, UnicodeDecodeError):
         error = _as_written(error)
     _shorten(error)
@@ -230,6 +246,15 @@ def _about_a_value(message: str) -> Error | None:
         return ValueOutOfRangeError(f"{match[1].removesuffix('.0')} does not fit into {match[2]}")
     if match := _NUMBER_TEXT.fullmatch(message):
         return ValueOutOfRangeError(f"'{match[2]:.60}' does not fit into {match[3]}")
+    if match := _NO_TIME_TEXT.fullmatch(message):
+        malformed, kind, text, form, column = match.groups()
+        is_malformed = malformed is not None or form is not None
+        error_class = InvalidValueError if is_malformed else ValueOutOfRangeError
+        return error_class(
+            f"'{text:.60}' is no {kind.upper()}{column or ''}",
+            hint=f"it is written {_FORMS_OF_TIMES[kind.upper()]}; {_TRY_CAST}",
+            sqlstate="22018" if is_malformed else "22008",
+        )
     if match := _NO_TIME.match(message):
         return InvalidValueError(
             f"'{match[1]:.60}' is not written as the pattern of time says", sqlstate="22007"

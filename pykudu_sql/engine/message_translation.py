@@ -115,6 +115,10 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
             r"a list is expected, not \1",
         ),
         (r"(?i)^failed to cast value to numerical: (.*)", r"'\1' is no number"),
+        (
+            r'(?s)^malformed JSON at byte (\d+) of input: (.*?)\.?\s+Input: "(.*)"',
+            r"'\3' is no JSON: \2 at byte \1",
+        ),
         (r'^could not convert string "(.*)" to ', r"could not convert string '\1' to "),
         (r'"NULL"', "NULL"),
         (r"(?<=\w)[!.]$", ""),

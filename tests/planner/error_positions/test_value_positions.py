@@ -21,7 +21,7 @@ def shown(span: SourceSpan | None, statement: str) -> str | None:
         ("could not convert string 'x' to INT (column s)", "SELECT a FROM t WHERE s = 1", "s"),
         ("could not convert string 'x' to INT (column s)", "SELECT s FROM t WHERE s = 1", None),
         (
-            'malformed JSON at byte 5 of input: end.  Input: "{"a":"',
+            "'{\"a\":' is no JSON: end at byte 5",
             "SELECT '{\"a\":' ->> 'a'",
             "'{\"a\":'",
         ),

@@ -123,6 +123,35 @@ def test_what_is_wrong_with_a_value_is_said(query: str, sqlstate: str, message: 
     assert caught.value.sqlstate == sqlstate
 
 
+@pytest.mark.parametrize(
+    ("cast", "sqlstate", "message"),
+    [
+        ("CAST('x' AS INT)", "22018", "could not convert string 'x' to INT"),
+        ("CAST(s AS BOOLEAN)", "22018", "could not convert string 'zz' to BOOLEAN"),
+        ("CAST(300 AS TINYINT)", "22003", "300 does not fit into TINYINT"),
+        ("CAST(n AS TINYINT)", "22003", "999 does not fit into TINYINT"),
+        ("CAST(n AS DECIMAL(2,0))", "22003", "999 does not fit into DECIMAL"),
+        ("CAST('300' AS TINYINT)", "22003", "'300' does not fit into TINYINT"),
+        ("CAST(s AS DATE)", "22018", "'zz' is no DATE"),
+        ("CAST('2026-99-99' AS DATE)", "22008", "'2026-99-99' is no DATE"),
+        ("CAST(s AS TIMESTAMP)", "22018", "'zz' is no TIMESTAMP"),
+        ("CAST(s AS TIME)", "22018", "'zz' is no TIME"),
+        ("CAST(s AS JSON)", "22018", "'zz' is no JSON: unexpected character at byte 0"),
+    ],
+)
+def test_a_cast_that_fails_names_the_one_that_does_not(
+    cast: str, sqlstate: str, message: str
+) -> None:
+    with pykudu_sql.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE t (s STRING PRIMARY KEY, n INT)")
+        connection.execute("INSERT INTO t VALUES ('zz', 999)")
+        with pytest.raises(pykudu_sql.DataError, match=message) as caught:
+            connection.execute(f"SELECT {cast} FROM t").fetchall()
+        assert caught.value.sqlstate == sqlstate and "TRY_CAST" in (caught.value.hint or "")
+        tried = connection.execute(f"SELECT TRY_{cast} FROM t").fetchall()
+    assert tried == [(None,)]
+
+
 def test_a_batch_of_too_many_texts_is_told_without_the_words_of_the_engine() -> None:
     said = (
         "Invalid Input Error: Arrow Appender: The maximum total string size for regular string "

@@ -47,6 +47,14 @@ _STATEMENTS = [
     ("SELECT regexp_matches('a', '(')", "2201B", "'('"),
     ("SELECT s COLLATE nope FROM t", "0A000", "s"),
     ("SELECT x + 1, x FROM v WHERE x + 'a' = 1", "42804", None),
+    ("INSERT INTO t (s, a) VALUES ('a', 1), ('x, (', 99999999999)", "22003", "99999999999"),
+    ("UPSERT INTO t (a, ts) VALUES (1 + 1, 'soon')", "22018", "'soon'"),
+    (
+        "INSERT INTO t (a, b) VALUES (5, 1 + 9223372036854775807)",
+        "22003",
+        "1 + 9223372036854775807",
+    ),
+    ("INSERT INTO t (a, b) VALUES (5, 2 * 999), (99999999999, 7)", "22003", "99999999999"),
 ]
 
 
