@@ -33,6 +33,7 @@ from pykudu_sql.storage.log.record_log import (
 )
 
 _ALLOCATION_BYTES = 1 << 16
+_LARGE_BYTES = 1 << 20
 
 
 class LogWriter:
@@ -127,12 +128,12 @@ class LogWriter:
         offset = self.size
         checksum = record_checksum(self._mark, offset, lag, sequence, payload)
         header = RECORD_HEADER.pack(length, checksum, sequence, lag, self._mark)
-        record = b"".join((header, payload, PADDING[length % 8]))
-        end = offset + len(record)
+        pieces = (header, payload, PADDING[length % 8])
+        end = offset + sum(map(len, pieces))
         try:
-            if end > self._file.size and len(record) < _ALLOCATION_BYTES:
+            if end > self._file.size and end - offset < _ALLOCATION_BYTES:
                 self._allocate(end)
-            self._file.write_at(offset, record, point=self._append_point)
+            self._write(offset, pieces if length >= _LARGE_BYTES else (b"".join(pieces),))
         except DiskError as error:
             self.failure = error
             raise
@@ -141,6 +142,15 @@ class LogWriter:
         self.last_sequence = sequence
         self._confirmed = False
         return sequence
+
+    def _write(self, offset: int, pieces: Iterable[bytes]) -> None:
+        """Write what comes after each other: a large payload by itself, which copies nothing.
+
+        A crash between two pieces leaves what one within a write does.
+        """
+        for piece in filter(None, pieces):
+            self._file.write_at(offset, piece, point=self._append_point)
+            offset += len(piece)
 
     def _allocate(self, end: int) -> None:
         """Fill up to the next chunk behind `end`. Records longer than a chunk grow the file

@@ -22,7 +22,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from io import BytesIO
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.common.types.types import Cell
@@ -39,6 +40,7 @@ _TABLET = struct.Struct("<16sQII")
 _TARGET = struct.Struct("<QQB")
 _ROW = 0
 _CONDITIONAL = 1
+_LARGE_BYTES = 1 << 20
 _PACK_INT = struct.Struct("<Bq").pack
 _PACK_FLOAT = struct.Struct("<Bd").pack
 _PACK_SIZE = struct.Struct("<BI").pack
@@ -112,10 +114,20 @@ class CommitRecord(NamedTuple):
     tablets: Sequence[TabletWrites]
 
 
+@dataclass(frozen=True, slots=True)
+class _LargeBatch:
+    """A batch that is not copied before the record has a place for it."""
+
+    batch: "pa.RecordBatch"
+
+
+_Part: TypeAlias = "bytes | pa.Buffer | _LargeBatch"
+
+
 def encode_commit(record: CommitRecord) -> bytes:
-    """The bytes of a commit record."""
+    """The bytes of a commit record; of large batches they are the only copy."""
     flags = _CONDITIONAL if record.conditional else 0
-    parts = [_COMMIT.pack(flags, record.timestamp, len(record.tablets))]
+    parts: list[_Part] = [_COMMIT.pack(flags, record.timestamp, len(record.tablets))]
     for writes in record.tablets:
         identity = _uuid_bytes(writes.tablet_id)
         parts.append(
@@ -127,10 +139,12 @@ def encode_commit(record: CommitRecord) -> bytes:
                 parts.append(_pack_cells(insert.cells))
             else:
                 parts.append(b"\1")
-                parts.append(_pack_columns(insert.columns))
+                parts.extend(_pack_columns(insert.columns))
         for mutation in writes.mutations:
             parts.extend(_pack_mutation(mutation))
-    return b"".join(parts)
+    if _LargeBatch in map(type, parts):
+        return _with_large_batches(parts)
+    return b"".join(parts)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=4096)
@@ -138,13 +152,13 @@ def _uuid_bytes(text: str) -> bytes:
     return uuid.UUID(text).bytes
 
 
-def _pack_mutation(mutation: RowMutation | BatchMutation) -> tuple[bytes, ...]:
+def _pack_mutation(mutation: RowMutation | BatchMutation) -> tuple[_Part, ...]:
     target = _TARGET.pack(mutation.rowset_id, mutation.store_id, mutation.kind)
     if isinstance(mutation, RowMutation):
         return b"\0", target, _U64.pack(mutation.ordinal), _pack_cells(mutation.cells)
     ordinals = mutation.ordinals.astype("<i8", copy=False).tobytes()
-    columns = _pack_columns(mutation.columns) if mutation.columns else _U32.pack(0)
-    return b"\1", target, _U32.pack(len(mutation.ordinals)), ordinals, columns
+    columns = _pack_columns(mutation.columns) if mutation.columns else (_U32.pack(0),)
+    return b"\1", target, _U32.pack(len(mutation.ordinals)), ordinals, *columns
 
 
 def _pack_cells(cells: Mapping[int, Cell]) -> bytes:
@@ -176,17 +190,44 @@ def _pack_cell(cell: Cell) -> bytes:
     return _PACK_SIZE(6, len(cell)) + cell  # type: ignore[arg-type,operator]
 
 
-def _pack_columns(columns: "Mapping[int, pa.Array]") -> bytes:
+def _pack_columns(columns: "Mapping[int, pa.Array]") -> tuple[_Part, ...]:
+    """A batch behind its size; a large one as it is."""
     import pyarrow as pa
 
     names = [str(column_id) for column_id in columns]
     batch = pa.RecordBatch.from_arrays(list(columns.values()), names=names)
-    sink = pa.BufferOutputStream()
+    if batch.nbytes >= _LARGE_BYTES:
+        return (_LargeBatch(batch),)
+    stream = pa.BufferOutputStream()
+    _write_stream(stream, batch)
+    data = stream.getvalue()
+    return _U32.pack(data.size), data
+
+
+def _with_large_batches(parts: Sequence[_Part]) -> bytes:
+    """The bytes of a record, into which large batches are written one after the other."""
+    import pyarrow as pa
+
+    sink = BytesIO()
+    for part in parts:
+        if not isinstance(part, _LargeBatch):
+            sink.write(part)
+            continue
+        place = sink.tell()
+        sink.write(_U32.pack(0))
+        _write_stream(pa.PythonFile(sink, "w"), part.batch)
+        end = sink.tell()
+        sink.seek(place)
+        sink.write(_U32.pack(end - place - _U32.size))
+        sink.seek(end)
+    return sink.getvalue()
+
+
+def _write_stream(sink: "pa.NativeFile", batch: "pa.RecordBatch") -> None:
+    import pyarrow as pa
+
     with pa.ipc.new_stream(sink, batch.schema) as stream:
         stream.write_batch(batch)
-    data = sink.getvalue()
-    body: bytes = data.to_pybytes()
-    return _U32.pack(len(body)) + body
 
 
 class _Reader:

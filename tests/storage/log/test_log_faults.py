@@ -254,11 +254,13 @@ def commit_until_failure(env: Env) -> tuple[list[tuple[int, bytes]], list[bytes]
     return acknowledged, attempted
 
 
+@pytest.mark.parametrize("least_large", [1 << 20, 1])
 @pytest.mark.parametrize("for_ever", [False, True])
 @pytest.mark.parametrize("action", [Fail(errno.EIO), Fail(errno.ENOSPC), ShortWrite(13)])
 def test_a_write_ahead_log_survives_a_failure_of_each_single_call(
-    action: FaultAction, for_ever: bool
+    action: FaultAction, for_ever: bool, least_large: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("pykudu_sql.storage.log.log_writer._LARGE_BYTES", least_large)
     for ordinal in itertools.count(1):
         inner = MemoryEnv()
         fired: list[str] = []

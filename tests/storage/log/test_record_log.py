@@ -1,6 +1,8 @@
 """A log gives back what was appended, and only that."""
 
 import struct
+import tracemalloc
+from pathlib import Path
 
 import google_crc32c
 import pytest
@@ -13,6 +15,7 @@ from pykudu_sql.storage.errors import (
     InternalError,
     ValueTooLargeError,
 )
+from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.log.log_reader import LogReader
 from pykudu_sql.storage.log.log_writer import LogWriter
@@ -65,6 +68,31 @@ def test_payloads_longer_than_the_space_ahead_and_the_window_come_back(size: int
     for payload in payloads:
         writer.append(payload)
     assert [payload for _, payload in read_back(env)[0]] == payloads
+
+
+@pytest.mark.parametrize("size", [(1 << 20) + rest for rest in range(-1, 9)])
+def test_a_payload_that_is_written_by_itself_has_the_bytes_of_one_that_is_not(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images = []
+    for least_large in (1 << 20, 1 << 30):
+        monkeypatch.setattr("pykudu_sql.storage.log.log_writer._LARGE_BYTES", least_large)
+        env, writer = new_log()
+        for payload in (b"before", bytes(range(256)) * (size // 256) + bytes(size % 256), b"after"):
+            writer.append(payload)
+        images.append(env.read_file("/3.log"))
+    assert images[0] == images[1]
+
+
+def test_a_large_payload_is_appended_without_a_copy(tmp_path: Path) -> None:
+    writer = LogWriter.create(LocalEnv(), str(tmp_path / "3.log"), IDENTITY)
+    payload = bytes(8 << 20)
+    tracemalloc.start()
+    writer.append(payload)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    writer.close()
+    assert peak < 1 << 20
 
 
 def test_a_writer_resumes_where_the_reader_stopped() -> None:

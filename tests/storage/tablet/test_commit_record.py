@@ -1,5 +1,6 @@
 """What the log keeps of a commit comes back as it was, and damaged bytes never pass for one."""
 
+import tracemalloc
 import uuid
 
 import numpy as np
@@ -71,6 +72,42 @@ def test_batches_come_back_with_their_arrow_types() -> None:
     assert isinstance(update, BatchMutation) and update.columns == {3: columns[3]}
     assert isinstance(delete, BatchMutation) and delete.columns == {}
     assert update.ordinals.tolist() == delete.ordinals.tolist() == [5, 2, 9]
+
+
+def batches(texts: int, width: int) -> CommitRecord:
+    """A commit of rows and batches, these of some texts of a width."""
+    columns = {
+        1: pa.array(range(texts + 3), pa.int64()).slice(3),
+        2: pa.array([None if i % 5 == 3 else "x" * width for i in range(texts)]),
+        7: pa.array(["x", "y"] * texts).dictionary_encode().slice(0, texts),
+    }
+    change = BatchMutation(1, 2, DeltaKind.UPDATE, np.arange(texts), {2: columns[2]})
+    row = RowInsert({1: 5, 2: "abc"})
+    return CommitRecord(
+        9, False, [TabletWrites(str(uuid.UUID(int=7)), 4, [row, BatchInsert(columns)], [change])]
+    )
+
+
+@given(st.integers(1, 40), st.integers(0, 90))
+def test_large_batches_have_the_bytes_of_small_ones(texts: int, width: int) -> None:
+    record = batches(texts, width)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pykudu_sql.storage.tablet.commit_record._LARGE_BYTES", 1)
+        as_large = encode_commit(record)
+    assert as_large == encode_commit(record)
+
+
+def test_a_record_is_the_only_copy_of_its_large_batches() -> None:
+    record = batches(200, 60_000)
+    arrow_bytes, arrow_peak = pa.total_allocated_bytes(), pa.default_memory_pool().max_memory()
+    tracemalloc.start()
+    size = len(encode_commit(record))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert size > 18 << 20
+    assert peak < 1.2 * size
+    assert pa.total_allocated_bytes() == arrow_bytes
+    assert pa.default_memory_pool().max_memory() <= max(arrow_peak, arrow_bytes + (1 << 20))
 
 
 def test_a_record_cut_anywhere_is_corruption() -> None:
