@@ -7,6 +7,7 @@ fails has changed nothing, also within an open transaction. Where row errors are
 written first, and RETURNING is computed from those that were not refused.
 """
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -131,23 +132,24 @@ def _run(
 ) -> _Changed:
     match plan:
         case ChangeQuery():
-            rows = storable(compute(state, plan.query, parameters, transaction))
-            return _apply(state, plan, rows, parameters, transaction)
+            waiting = [storable(compute(state, plan.query, parameters, transaction))]
+            return _apply(state, plan, waiting, parameters, transaction)
         case ConflictInsert():
-            return _insert_or_change(state, plan, parameters, transaction)
+            waiting = [_proposed_or_changed(state, plan, parameters, transaction)]
+            return _apply(state, plan.change, waiting, parameters, transaction)
         case InsertReturning():
             return _insert(state, plan, parameters, transaction)
 
 
-def _insert_or_change(
+def _proposed_or_changed(
     state: SessionState, plan: ConflictInsert, parameters: ParameterValues, transaction: Transaction
-) -> _Changed:
+) -> pa.Table:
+    """The rows of an INSERT with ON CONFLICT, and what is stored under their keys."""
     proposed = proposed_rows(state, plan, parameters, transaction)
     query = target_scan_of(plan, proposed)
     names = [plan.table.schema.by_id[i].name for i in proposed]
     relation = pa.Table.from_arrays([plain(a) for a in proposed.values()], names=names)
-    changed_rows = compute(state, query, parameters, transaction, {EXCLUDED: relation})
-    return _apply(state, plan.change, storable(changed_rows), parameters, transaction)
+    return storable(compute(state, query, parameters, transaction, {EXCLUDED: relation}))
 
 
 def _insert(
@@ -161,7 +163,7 @@ def _insert(
     operations, mode = transaction.number(table, operations), mode_of(state)
 
     def show(finished: RowOperations) -> EngineResult:
-        written = _written(table, plan.returning, RowOpKind.INSERT, finished, None)
+        written = _written(table, plan.returning, RowOpKind.INSERT, finished, {})
         return _show(state, plan.returning, written, parameters, transaction)
 
     if mode is RowErrorMode.FAIL:
@@ -176,30 +178,52 @@ def _insert(
 def _apply(
     state: SessionState,
     plan: ChangeQuery,
-    rows: pa.Table,
+    waiting: list[pa.Table],
     parameters: ParameterValues,
     transaction: Transaction,
 ) -> _Changed:
-    table, mode = plan.table, mode_of(state)
+    """Write the rows of a query.
+
+    `waiting`: the rows alone, taken from there, so that nobody holds them once they are written.
+    """
+    rows = waiting.pop()
     shares = _shares(plan, rows, transaction)
     _check_once(plan, shares)
-    if mode is RowErrorMode.FAIL:
-        for share in shares:
-            validate(complete(table, share.operations), raise_first)
+    if mode_of(state) is RowErrorMode.COLLECT:
+        return _collect(state, plan, rows, shares, parameters, transaction)
+    for share in shares:
+        validate(complete(plan.table, share.operations), raise_first)
+    returning, image, returning_result = plan.returning, None, None
+    if returning is not None:
+        image = _image(plan, shares, rows, transaction)
+    del rows
+    if returning is not None:
+        returning_result = _show(state, returning, image, parameters, transaction)
+        del image
+    operations = deque(share.operations for share in shares)
+    shares.clear()
+    results: list[RowResults] = []
+    while operations:
+        results.append(transaction.write(plan.table, operations.popleft()))
+    return _Changed(joined(results), returning_result)
 
-    def show(finished: Sequence[_Share]) -> EngineResult | None:
-        if plan.returning is None:
-            return None
-        written = _image(plan, finished, rows, transaction)
-        return _show(state, plan.returning, written, parameters, transaction)
 
-    if mode is RowErrorMode.FAIL:
-        returning_result = show(shares)
-        return _Changed(
-            joined([transaction.write(table, s.operations) for s in shares]), returning_result
-        )
-    results = [transaction.write(table, share.operations, mode) for share in shares]
-    return _Changed(joined(results), show(list(map(_applied_part, shares, results))))
+def _collect(
+    state: SessionState,
+    plan: ChangeQuery,
+    rows: pa.Table,
+    shares: Sequence[_Share],
+    parameters: ParameterValues,
+    transaction: Transaction,
+) -> _Changed:
+    """Write the rows that fit; RETURNING shows these."""
+    mode = RowErrorMode.COLLECT
+    results = [transaction.write(plan.table, share.operations, mode) for share in shares]
+    if plan.returning is None:
+        return _Changed(joined(results), None)
+    written = _image(plan, list(map(_applied_part, shares, results)), rows, transaction)
+    returning_result = _show(state, plan.returning, written, parameters, transaction)
+    return _Changed(joined(results), returning_result)
 
 
 def _applied_positions(length: int, results: RowResults) -> Positions:
@@ -226,9 +250,10 @@ def _shares(plan: ChangeQuery, rows: pa.Table, transaction: Transaction) -> list
         indices = np.flatnonzero(actions == number)
         if not len(indices):
             continue
-        arrow_indices = pa.array(indices)
-        columns = {i: rows.column(position).take(arrow_indices) for i, position in branch.columns}
-        fitting = transaction.coerce(plan.table, columns)
+        picked = _picked(rows, [position for _, position in branch.columns], indices)
+        ids = (column_id for column_id, _ in branch.columns)
+        fitting = transaction.coerce(plan.table, dict(zip(ids, picked, strict=True)))
+        del picked
         if branch.kind is RowOpKind.INSERT:
             operations = RowOperations(branch.kind, fitting, len(indices))
             inserted.append(_Share(branch, indices, operations))
@@ -302,19 +327,32 @@ def _image(
     assert returning is not None
     parts: list[pa.Table] = []
     for share in shares:
-        image = rows.take(pa.array(share.indices))
-        before = transaction.coerce(
-            plan.table, {i: image.column(position) for i, position in returning.before}
-        )
-        old = None if share.branch.kind is RowOpKind.INSERT else before
-        part = _written(plan.table, returning, share.branch.kind, share.operations, old)
-        for index, position in enumerate(returning.source_columns):
-            part = part.append_column(source_column_name(index), image.column(position))
+        stored = () if share.branch.kind is RowOpKind.INSERT else returning.before
+        left = [each for each in stored if each[0] not in share.operations.columns]
+        places = [place for _, place in left]
+        picked = _picked(rows, [*places, *returning.source_columns], share.indices)
+        ids = (column_id for column_id, _ in left)
+        before = transaction.coerce(plan.table, dict(zip(ids, picked, strict=False)))
+        part = _written(plan.table, returning, share.branch.kind, share.operations, before)
+        for index, values in enumerate(picked[len(places) :]):
+            part = part.append_column(source_column_name(index), values)
         parts.append(part)
     if not parts:
         return _nothing_written(plan, rows)
-    order = np.argsort(np.concatenate([share.indices for share in shares]), kind="stable")
-    return pa.concat_tables(parts).take(pa.array(order))
+    indices = np.concatenate([share.indices for share in shares])
+    image = pa.concat_tables(parts)
+    return image if _ascend(indices) else image.take(pa.array(np.argsort(indices, kind="stable")))
+
+
+def _picked(rows: pa.Table, places: Sequence[int], indices: Positions) -> Sequence[pa.ChunkedArray]:
+    """Some columns of distinct rows; without a copy where these are all, in their order."""
+    if len(indices) == rows.num_rows and _ascend(indices):
+        return [rows.column(place) for place in places]
+    return [rows.column(place).take(pa.array(indices)) for place in places]
+
+
+def _ascend(indices: Positions) -> bool:
+    return bool((indices[1:] > indices[:-1]).all())
 
 
 def _nothing_written(plan: ChangeQuery, rows: pa.Table) -> pa.Table:
@@ -323,7 +361,7 @@ def _nothing_written(plan: ChangeQuery, rows: pa.Table) -> pa.Table:
     none = rows.slice(0, 0)
     columns = {i: pa.array([], plan.table.schema.by_id[i].type.arrow) for i in returning.column_ids}
     empty = _written(
-        plan.table, returning, RowOpKind.DELETE, RowOperations(RowOpKind.DELETE, columns, 0), None
+        plan.table, returning, RowOpKind.DELETE, RowOperations(RowOpKind.DELETE, columns, 0), {}
     )
     for index, position in enumerate(returning.source_columns):
         empty = empty.append_column(source_column_name(index), none.column(position))
@@ -335,15 +373,16 @@ def _written(
     returning: Returning,
     kind: RowOpKind,
     operations: RowOperations,
-    before: Mapping[int, pa.Array] | None,
+    before: Mapping[int, pa.Array],
 ) -> pa.Table:
-    """The rows as written: the values set, else those stored, else the defaults."""
+    """The rows as written: the values set, else those stored, else the defaults.
+
+    `before`: the stored values of columns that are not set; none of rows that are new.
+    """
     columns: dict[str, pa.Array] = {}
     for column_id in returning.column_ids:
-        if before is not None and column_id not in operations.columns:
-            values = before[column_id]
-        else:
-            values = _filled(table, operations, column_id)
+        stored = before.get(column_id)
+        values = _filled(table, operations, column_id) if stored is None else stored
         columns[written_name(column_id)] = plain(values)
     columns[ACTION] = pa.array([_ACTIONS[kind]] * operations.length, pa.string())
     return pa.table(columns)
