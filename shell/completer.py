@@ -10,7 +10,7 @@ import pykudu_sql
 from pykudu_sql.settings import SETTINGS
 from pykudu_sql.shell.editing.command_arguments import Suggest
 from pykudu_sql.shell.editing.completion import Completion as CompletionContext
-from pykudu_sql.shell.editing.completion import complete
+from pykudu_sql.shell.editing.completion import complete, relations_by_recency
 from pykudu_sql.shell.editing.join_conditions import join_conditions
 from pykudu_sql.shell.editing.open_call import open_call
 from pykudu_sql.shell.editing.tokens import FUNCTIONS, KEYWORDS, TYPES
@@ -23,14 +23,19 @@ if TYPE_CHECKING:
 
 # A column with the letters typed is more often meant than one of the many functions.
 _AFTER_COLUMNS = (Suggest.FUNCTIONS, Suggest.KEYWORDS)
+_LINES_READ, _MOST_RELATIONS = 50, 500
 _FUZZY_LETTERS = 2  # below that, too many names have them
 
 
 class ShellCompleter(Completer):
     """Suggests names of the session's database, SQL words and commands."""
 
-    def __init__(self, session: "ShellSession") -> None:
+    def __init__(
+        self, session: "ShellSession", typed: Callable[[], Sequence[str]] = list[str]
+    ) -> None:
+        """`typed`: returns what was typed before, the oldest first."""
         self._session = session
+        self._typed = typed
         self._paths = PathCompleter(expanduser=True)
         self._cached_functions: tuple[str, ...] = ()
         self._cached_signatures: Mapping[str, tuple[str, ...]] | None = None
@@ -77,6 +82,7 @@ class ShellCompleter(Completer):
             case Suggest.TABLES:
                 yield from completion.names
                 yield from map(_quote_if_needed, self._tables())
+                yield from map(_quote_if_needed, self._views())
                 yield from self._system_tables()
             case Suggest.SYSTEM_TABLES:
                 of_schema = f"{completion.schema}."
@@ -93,6 +99,8 @@ class ShellCompleter(Completer):
                 yield from map(_quote_if_needed, completion.columns)
                 yield from map(_quote_if_needed, self._columns(completion.tables))
                 yield from completion.names
+            case Suggest.COLUMNS_OF_ALL:
+                yield from map(_quote_if_needed, self._columns(self._relations_by_use()))
             case Suggest.JOINS:
                 yield from self._joins(completion.joined)
             case Suggest.NEXT:
@@ -134,6 +142,19 @@ class ShellCompleter(Completer):
 
     def _system_tables(self) -> list[str]:
         return self._session.connection.list_system_tables()
+
+    def _views(self) -> list[str]:
+        try:
+            return [name for (name,) in self._session.connection.execute("SHOW VIEWS")]
+        except pykudu_sql.Error:
+            return []  # such as of a transaction that has failed
+
+    def _relations_by_use(self) -> list[str]:
+        """Tables and views, at most `_MOST_RELATIONS`: those that were named last come first."""
+        names = dict.fromkeys([*self._tables(), *self._views()])
+        recent = relations_by_recency(self._typed()[-_LINES_READ:])
+        used = [name for name in recent if name in names]
+        return list(dict.fromkeys([*used, *names]))[:_MOST_RELATIONS]
 
     def _databases(self) -> list[str]:
         return [name for name, *_ in self._session.connection.execute("SHOW DATABASES")]

@@ -52,7 +52,7 @@ class Repl:
         keeps_history = session.settings.history and not session.safe
         history = open_history(history_path()) if keeps_history else InMemoryHistory()
         colours = ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else None
-        completer = ShellCompleter(session)
+        completer = ShellCompleter(session, history.get_strings)
         self._prompt: PromptSession[str] = PromptSession(
             message=self._message,
             prompt_continuation=self._continuation,

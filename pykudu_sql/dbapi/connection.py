@@ -315,7 +315,7 @@ class Connection:
 
     @guarded
     def list_columns(self, table: str) -> list[str]:
-        """Names of a table's columns, in order.
+        """Names of the columns of a table or a view, in order.
 
         `table`: a bare name means the database that USE has set. Raises UndefinedTableError: no
         such table.
@@ -323,7 +323,11 @@ class Connection:
         from pykudu_sql.storage.catalog.system_catalog import readable_table
 
         check_text(table, "the name of a table")
-        schema = readable_table(self._session.catalog, table).schema
+        catalog = self._session.catalog
+        view = catalog.views.get(catalog.full_name(table))
+        if view is not None:
+            return [column.name for column in view.columns]
+        schema = readable_table(catalog, table).schema
         return [column.name for column in schema.visible_columns]
 
     @guarded

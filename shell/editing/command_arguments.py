@@ -19,6 +19,7 @@ class Suggest(StrEnum):
     SYSTEM_TABLES = "system tables"
     DATABASES = "databases"
     COLUMNS = "columns"
+    COLUMNS_OF_ALL = "columns of all tables"
     JOINS = "join conditions"
     NEXT = "words"
     COMMANDS = "commands"

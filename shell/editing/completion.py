@@ -43,13 +43,16 @@ class Completion:
 
 NOTHING = Completion(())
 
-_BEFORE_TABLE = words("FROM JOIN INTO UPDATE TABLE DESCRIBE UPSERT FLUSH OPTIMIZE VACUUM")
+_BEFORE_TABLE = words("FROM JOIN INTO UPDATE TABLE DESCRIBE UPSERT FLUSH OPTIMIZE VACUUM SUMMARIZE")
+# The last word of what SHOW lists of one table.
+_SHOWN_OF_TABLE = words("PARTITIONS STATS FILES ROWSETS TABLETS SCHEMA INDEXES")
 _BEFORE_EXPRESSION = words(
     "SELECT WHERE ON AND OR NOT HAVING BY SET CASE WHEN THEN ELSE DISTINCT BETWEEN IN LIKE "
     "QUALIFY USING DIV RETURNING ALL"
 )
+_LINE_READ = 2000  # characters of a line typed before
 _SYSTEM_SCHEMAS = frozenset({"sys", "information_schema"})
-_BEFORE_COLUMN = words("COLUMN CHANGE")
+_BEFORE_COLUMN = words("COLUMN CHANGE MODIFY")
 # Statements that go on with a word of a list of their own.
 _AFTER_FIRST = {
     "SHOW": Suggest.LISTINGS,
@@ -63,6 +66,7 @@ _ENDS_FROM = words(
     "WHERE GROUP ORDER HAVING LIMIT UNION EXCEPT INTERSECT SET VALUES SELECT QUALIFY WINDOW"
 )
 _EXPRESSION = (Suggest.COLUMNS, Suggest.FUNCTIONS, Suggest.KEYWORDS)
+_BEFORE_FROM = (Suggest.COLUMNS, Suggest.COLUMNS_OF_ALL, Suggest.FUNCTIONS, Suggest.KEYWORDS)
 
 
 def complete(text: str, cursor: int) -> Completion:
@@ -85,6 +89,19 @@ def complete(text: str, cursor: int) -> Completion:
         prefix = last.text[: cursor - last.start]
     past = [t for t in typed if t.kind not in (Kind.SPACE, Kind.COMMENT)]
     return _complete_sql(past, statement, prefix)
+
+
+def relations_by_recency(lines: Sequence[str]) -> list[str]:
+    """The tables and views that lines name, those of the last line first.
+
+    `lines`: as typed, the oldest first; of a long one the beginning is read.
+    """
+    named: dict[str, None] = {}
+    for line in reversed(lines):
+        tokens = tokenize(line[:_LINE_READ])
+        meaningful = [t for t in tokens if t.kind not in (Kind.SPACE, Kind.COMMENT)]
+        named.update(dict.fromkeys(table for _, table in _relations(meaningful)))
+    return list(named)
 
 
 def _complete_command(before: str) -> Completion:
@@ -162,7 +179,7 @@ def _complete_sql(past: Sequence[Token], statement: Sequence[Token], prefix: str
         return Completion((Suggest.DATABASES,), prefix)
     if _expects_table(past):
         return Completion((Suggest.TABLES,), prefix, names=expressions)
-    if previous.word in _BEFORE_COLUMN or _in_column_list(past):
+    if _expects_column(past) or _in_column_list(past):
         return Completion((Suggest.COLUMNS,), prefix, tables)
     if _expects_type(past):
         return Completion((Suggest.TYPES,), prefix)
@@ -178,7 +195,8 @@ def _complete_sql(past: Sequence[Token], statement: Sequence[Token], prefix: str
         # Before there is a FROM, those of WITH are what will be read.
         read = [n for n in derived if n in tables or n not in expressions or not tables]
         columns = tuple(dict.fromkeys(c for name in read for c in derived[name]))
-        return Completion(_EXPRESSION, prefix, tables, aliases, columns)
+        kinds = _BEFORE_FROM if _lacks_from(statement, len(past)) else _EXPRESSION
+        return Completion(kinds, prefix, tables, aliases, columns)
     following = statement_rest(past)
     if past[0].word == "EXPLAIN" and {token.word for token in past} <= {"EXPLAIN", "ANALYZE"}:
         return Completion((Suggest.NEXT, Suggest.STATEMENTS), prefix, next=following)
@@ -194,9 +212,27 @@ def _is_operator(token: Token) -> bool:
 
 
 def _expects_table(past: Sequence[Token]) -> bool:
-    previous = past[-1]
-    if previous.word == "EXISTS":
-        return any(token.word in ("TABLE", "VIEW") for token in past)
+    past = _without_if_exists(past)
+    previous, first = past[-1], past[0].word
+    if first in ("COPY", "DESC") and len(past) == 1:
+        return True
+    if first == "COPY" and previous.word == "FROM" and "SELECT" not in _words(past):
+        return False  # a file
+    if first == "COMMENT" and previous.word in ("COLUMN", "VIEW"):
+        return True
+    if first == "SHOW" and len(past) > 1:
+        if previous.word == "IN":
+            return True
+        if previous.word in _SHOWN_OF_TABLE and "COLUMNS" not in _words(past):
+            return True
+    if first == "CREATE":
+        words = _words(past)
+        if previous.word == "ON" and "INDEX" in words[:3]:
+            return True
+        if previous.word == "LIKE" and "TABLE" in words and "SELECT" not in words:
+            return True
+    if previous.word == "USING" and first in ("MERGE", "DELETE"):
+        return True
     if previous.word == "VIEW":
         return past[0].word != "CREATE"
     if previous.word == "TABLES":
@@ -205,6 +241,33 @@ def _expects_table(past: Sequence[Token]) -> bool:
         # EXTRACT(year FROM ...) and `ON CONFLICT DO UPDATE` take no table.
         return not (previous.word == "FROM" and _is_open_function(past[:-1], "EXTRACT"))
     return previous.text == "," and _in_from_list(past[:-1])
+
+
+def _words(tokens: Sequence[Token]) -> list[str]:
+    return [token.word for token in tokens]
+
+
+def _without_if_exists(past: Sequence[Token]) -> Sequence[Token]:
+    """The tokens but for IF EXISTS, or IF NOT EXISTS, at their end."""
+    for ending in (["IF", "EXISTS"], ["IF", "NOT", "EXISTS"]):
+        if len(past) > len(ending) and _words(past[-len(ending) :]) == ending:
+            return past[: -len(ending)]
+    return past
+
+
+def _expects_column(past: Sequence[Token]) -> bool:
+    past = _without_if_exists(past)
+    if past[-1].word == "MODIFY":
+        return past[0].word == "ALTER"
+    return past[-1].word in _BEFORE_COLUMN and past[0].word != "COMMENT"
+
+
+def _lacks_from(statement: Sequence[Token], cursor: int) -> bool:
+    """Whether the query of the cursor has a SELECT, and no FROM that says what it reads."""
+    scope_of = scopes(statement)
+    scope = scope_of[min(cursor, len(statement))]
+    own = {t.word for t, of in zip(statement, scope_of, strict=False) if of == scope}
+    return "SELECT" in own and "FROM" not in own
 
 
 def _expects_moment(past: Sequence[Token]) -> bool:
@@ -249,6 +312,10 @@ def _in_column_list(past: Sequence[Token]) -> bool:
         return False
     if past[opened - 1].word in ("KEY", "HASH", "RANGE"):
         return True
+    if past[0].word == "CREATE" and "INDEX" in _words(past[:3]):
+        return True
+    if past[0].word == "COPY" and opened == 2:
+        return True
     return opened >= 2 and past[opened - 2].word == "INTO"
 
 
@@ -272,7 +339,10 @@ def _visible_relations(statement: Sequence[Token], cursor: int) -> list[tuple[st
 
 
 def _relations(statement: Sequence[Token]) -> list[tuple[str, str]]:
-    """(alias, table) of everything FROM, JOIN, INTO, UPDATE and ALTER TABLE name."""
+    """(alias, table) of everything FROM, JOIN, INTO, UPDATE and ALTER TABLE name.
+
+    CREATE TABLE names one whose columns there are not yet, CREATE INDEX ON one that is there.
+    """
     return [pair for _, pair in _placed_relations(statement)]
 
 
@@ -281,7 +351,7 @@ def _placed_relations(statement: Sequence[Token]) -> list[tuple[int, tuple[str, 
     relations = []
     for i, token in enumerate(statement[:-1]):
         listed = token.text == "," and _in_from_list(statement[:i])
-        if not (token.word in ("FROM", "JOIN", "INTO", "UPDATE", "TABLE") or listed):
+        if not (listed or _names_relation(statement, token, i)):
             continue
         table = statement[i + 1]
         if not _is_name(table):
@@ -295,6 +365,20 @@ def _placed_relations(statement: Sequence[Token]) -> list[tuple[int, tuple[str, 
         alias = rest[0] if rest and _is_name(rest[0]) else table
         relations.append((i, (alias.name, name)))
     return relations
+
+
+def _names_relation(statement: Sequence[Token], token: Token, place: int) -> bool:
+    """Whether a word has the name of a relation behind it that can be read."""
+    first = statement[0].word
+    if token.word == "TABLE":
+        return first != "CREATE"
+    if token.word == "USING":
+        return first in ("MERGE", "DELETE")
+    if token.word == "ON":
+        return first == "CREATE" and "INDEX" in _words(statement[1:3])
+    if token.word == "COPY":
+        return place == 0
+    return token.word in ("FROM", "JOIN", "INTO", "UPDATE")
 
 
 def _is_name(token: Token) -> bool:

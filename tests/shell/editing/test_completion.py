@@ -9,7 +9,7 @@ from prompt_toolkit.document import Document
 from pykudu_sql.shell.commands import registry
 from pykudu_sql.shell.completer import ShellCompleter, is_fuzzy_match
 from pykudu_sql.shell.editing.command_arguments import COMMAND_ARGUMENTS, Suggest
-from pykudu_sql.shell.editing.completion import Completion, complete
+from pykudu_sql.shell.editing.completion import Completion, complete, relations_by_recency
 from pykudu_sql.shell.editing.next_words import COMPRESSIONS, ENCODINGS
 from pykudu_sql.shell.session import ShellSession
 from pykudu_sql.shell.settings import Settings
@@ -18,6 +18,7 @@ from pykudu_sql.storage.common.types.types import AUTO_ENCODING, Compression
 
 S = Suggest
 EXPRESSION = (S.COLUMNS, S.FUNCTIONS, S.KEYWORDS)
+BEFORE_FROM = (S.COLUMNS, S.COLUMNS_OF_ALL, S.FUNCTIONS, S.KEYWORDS)
 
 
 def at_mark(text: str) -> Completion:
@@ -38,13 +39,13 @@ def at_mark(text: str) -> Completion:
         ("set row_|", (S.SETTINGS,), "row_"),
         ("set database |", (S.SETTINGS,), ""),
         ("reset |", (S.SETTINGS,), ""),
-        ("select |", EXPRESSION, ""),
-        ("select a, b|", EXPRESSION, "b"),
+        ("select |", BEFORE_FROM, ""),
+        ("select a, b|", BEFORE_FROM, "b"),
         ("select a |", (S.KEYWORDS,), ""),
-        ("select count(|", EXPRESSION, ""),
-        ("select a + |", EXPRESSION, ""),
-        ("select case when |", EXPRESSION, ""),
-        ("select * |", EXPRESSION, ""),
+        ("select count(|", BEFORE_FROM, ""),
+        ("select a + |", BEFORE_FROM, ""),
+        ("select case when |", BEFORE_FROM, ""),
+        ("select * |", BEFORE_FROM, ""),
         ("select * from |", (S.TABLES,), ""),
         ("select * from fl|", (S.TABLES,), "fl"),
         ('select * from "Fl|', (S.TABLES,), '"Fl'),
@@ -110,13 +111,45 @@ def at_mark(text: str) -> Completion:
         ("create view |", (S.KEYWORDS,), ""),
         ("use |", (S.DATABASES,), ""),
         ("drop database if exists |", (S.DATABASES,), ""),
+        # Before there is a FROM, columns of all tables may be meant.
+        ("select id, carr|", BEFORE_FROM, "carr"),
+        ("explain select f(|", BEFORE_FROM, ""),
+        ("create table u as select |", BEFORE_FROM, ""),
+        ("create view u as select |", BEFORE_FROM, ""),
+        ("insert into t (a) select |", BEFORE_FROM, ""),
+        ("copy (select |", BEFORE_FROM, ""),
+        ("select * from (select |", BEFORE_FROM, ""),
+        ("update t set a = (select |", BEFORE_FROM, ""),
+        ("with x as (select |", BEFORE_FROM, ""),
+        ("select | from t", EXPRESSION, ""),
+        ("update t set a = |", EXPRESSION, ""),
+        # Statements about a table, and about its columns.
+        ("summarize |", (S.TABLES,), ""),
+        ("desc |", (S.TABLES,), ""),
+        ("show columns in |", (S.TABLES,), ""),
+        ("show range partitions |", (S.TABLES,), ""),
+        ("show rowsets fl|", (S.TABLES,), "fl"),
+        ("show column stats |", (S.TABLES,), ""),
+        ("comment on column |", (S.TABLES,), ""),
+        ("comment on column t.|", (S.COLUMNS,), ""),
+        ("create index i on |", (S.TABLES,), ""),
+        ("create index if not exists i on t (|", (S.COLUMNS,), ""),
+        ("create table u like |", (S.TABLES,), ""),
+        ("create table u (like |", (S.TABLES,), ""),
+        ("copy |", (S.TABLES,), ""),
+        ("copy t (|", (S.COLUMNS,), ""),
+        ("copy t from |", (S.KEYWORDS,), ""),
+        ("merge into t using |", (S.TABLES,), ""),
+        ("delete from t using |", (S.TABLES,), ""),
+        ("alter table t drop column if exists |", (S.COLUMNS,), ""),
+        ("alter table t modify |", (S.COLUMNS,), ""),
         # Literals and comments are the user's own.
         ("select 'ab|", (), ""),
         ("select 'a|b'", (), ""),
         ("select 12|", (), ""),
         ("select a -- com|", (), ""),
         ("select /* com|", (), ""),
-        ("select /* c */ |", EXPRESSION, ""),
+        ("select /* c */ |", BEFORE_FROM, ""),
         # Commands.
         (".|", (S.COMMANDS,), "."),
         (".ta|", (S.COMMANDS,), ".ta"),
@@ -155,6 +188,11 @@ def test_kinds_at_the_cursor(text: str, kinds: tuple[Suggest, ...], prefix: str)
         ("alter table t drop column |", ("t",)),
         ("select | from a; select 1 from b", ("a",)),
         ("select 1 from a; select | from b", ("b",)),
+        ("merge into a using b on a.|", ("a",)),
+        ("merge into a x using b y on x.i = y.i when matched then update set |", ("a", "b")),
+        ("create index i on t (|", ("t",)),
+        ("copy t (|", ("t",)),
+        ("create table u as select |", ()),
     ],
 )
 def test_columns_are_those_of_the_tables_of_the_statement(
@@ -257,6 +295,37 @@ def test_every_function_setting_value_and_snapshot_is_offered() -> None:
         offered("WITH x AS (SELECT 1 AS total_cost) SELECT * FROM x WHERE tot")[0] == "total_cost"
     )
     session.close()
+
+
+def test_columns_of_all_tables_and_views_are_offered_before_there_is_a_from() -> None:
+    typed = ["SELECT * FROM planes;", "select vcarrier from v", "DELETE FROM sys.tablets"]
+    session = ShellSession(":memory:", Settings(), registry.run)
+    for statement in (
+        "CREATE TABLE flights (id BIGINT PRIMARY KEY, carrier STRING)",
+        "CREATE TABLE planes (plane BIGINT PRIMARY KEY, carrier_name STRING)",
+        "CREATE VIEW v AS SELECT carrier AS vcarrier FROM flights",
+    ):
+        session.connection.execute(statement)
+    completer = ShellCompleter(session, lambda: typed)
+
+    def offered(text: str) -> list[str]:
+        event = CompleteEvent(completion_requested=True)
+        return [c.text for c in completer.get_completions(Document(text, len(text)), event)]
+
+    # Those of the table named last come first, functions behind all columns.
+    assert offered("SELECT ")[:5] == ["vcarrier", "plane", "carrier_name", "id", "carrier"]
+    assert offered("SELECT carr") == ["carrier_name", "carrier"]
+    assert offered("SELECT vc") == ["vcarrier"]
+    assert offered("SELECT id FROM flights WHERE carr") == ["carrier"]
+    assert offered("SELECT * FROM v WHERE v")[0] == "vcarrier"
+    assert {"flights", "planes", "v"} <= set(offered(".schema "))
+    assert {"flights", "planes", "v"} <= set(offered("SELECT * FROM "))
+    session.close()
+
+
+def test_the_tables_of_the_last_line_come_first() -> None:
+    lines = ["select 1 from a, b", "update c set x = 1", "not sql '", "select 1 from a"]
+    assert relations_by_recency(lines) == ["a", "c", "b"]
 
 
 def test_encodings_and_compressions_are_those_that_there_are() -> None:
