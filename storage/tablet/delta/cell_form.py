@@ -6,6 +6,7 @@ another cell and one more buffer, and no text moves. The engine reads them as fa
 of a dictionary are codes, and a word that is new goes to its end.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -13,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.common.types.arrays import fixed_view
+from pykudu_sql.storage.common.types.arrays import fixed_view, integers_of, pack_validity, validity
+from pykudu_sql.storage.common.types.from_buffers import flags
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.common.types.widening import in_type
-from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
+from pykudu_sql.storage.tablet.delta.delta_store import CellsSet, Ordinals, joined
 from pykudu_sql.storage.tablet.delta.word_codes import coded, codes_of, wide_enough, words_by_code
 
 Cells = npt.NDArray[Any]
@@ -38,16 +40,14 @@ class CellForm(Protocol):
     def is_full(self) -> bool:
         """Whether no more cells should be set."""
 
-    def with_cells(
-        self, cells: Cells, ordinals: Ordinals, values: pa.Array
-    ) -> "tuple[Cells, CellForm]":
+    def with_cells(self, cells: Cells, changes: Sequence[CellsSet]) -> "tuple[Cells, CellForm]":
         """Set cells, in place unless they have to be wider; of a row that comes twice the later.
 
-        `values`: no NULLs, without a dictionary.
+        `changes`: at least one, without dictionaries.
         """
 
-    def array(self, cells: Cells) -> pa.Array:
-        """The cells as Arrow has them, zero-copy."""
+    def array(self, cells: Cells, valid: pa.Buffer | None) -> pa.Array:
+        """The cells as Arrow has them, zero-copy but for BOOL; `valid`: None without a NULL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +58,23 @@ class FixedCells:
     size: int = 0
     is_full: bool = False
 
-    def with_cells(
-        self, cells: Cells, ordinals: Ordinals, values: pa.Array
-    ) -> tuple[Cells, CellForm]:
+    def with_cells(self, cells: Cells, changes: Sequence[CellsSet]) -> tuple[Cells, CellForm]:
         """See `CellForm`."""
-        cells[ordinals] = fixed_view(in_type(values, self.type.arrow), self.type)
+        arrow = self.type.arrow
+        if cells.ndim > 1 or cells.dtype == np.bool_:
+            for ordinals, values in changes:
+                cells[ordinals] = fixed_view(in_type(values, arrow), self.type)
+            return cells, self
+        numbers = cells.view(f"<i{cells.itemsize}")
+        for ordinals, values in changes:
+            numbers[ordinals] = integers_of(in_type(values, arrow))
         return cells, self
 
-    def array(self, cells: Cells) -> pa.Array:
+    def array(self, cells: Cells, valid: pa.Buffer | None) -> pa.Array:
         """See `CellForm`."""
-        return pa.Array.from_buffers(self.type.arrow, len(cells), [None, pa.py_buffer(cells)])
+        is_bool = self.type.kind is Kind.BOOL
+        data = flags(cells).buffers()[1] if is_bool else pa.py_buffer(cells)
+        return pa.Array.from_buffers(self.type.arrow, len(cells), [valid, data])
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +97,9 @@ class TextViews:
         """See `CellForm`."""
         return len(self.buffers) > _MOST_BUFFERS
 
-    def with_cells(
-        self, cells: Cells, ordinals: Ordinals, values: pa.Array
-    ) -> tuple[Cells, CellForm]:
+    def with_cells(self, cells: Cells, changes: Sequence[CellsSet]) -> tuple[Cells, CellForm]:
         """See `CellForm`."""
+        ordinals, values = joined(changes)
         views, added = _views_of(values)
         if added:
             views = views.copy()
@@ -102,9 +108,9 @@ class TextViews:
         cells[ordinals] = views
         return cells, TextViews((*self.buffers, *added))
 
-    def array(self, cells: Cells) -> pa.Array:
+    def array(self, cells: Cells, valid: pa.Buffer | None) -> pa.Array:
         """See `CellForm`."""
-        buffers = [None, pa.py_buffer(cells), *self.buffers]
+        buffers = [valid, pa.py_buffer(cells), *self.buffers]
         return pa.Array.from_buffers(pa.string_view(), len(cells), buffers)
 
 
@@ -125,33 +131,30 @@ class WordCodes:
         """See `CellForm`."""
         return len(self.words) > _MOST_WORDS
 
-    def with_cells(
-        self, cells: Cells, ordinals: Ordinals, values: pa.Array
-    ) -> tuple[Cells, CellForm]:
+    def with_cells(self, cells: Cells, changes: Sequence[CellsSet]) -> tuple[Cells, CellForm]:
         """See `CellForm`."""
+        ordinals, values = joined(changes)
         changed = coded(self.words, values)
         cells = wide_enough(cells, changed.dictionary)
         cells[ordinals] = codes_of(changed)
         return cells, WordCodes(changed.dictionary)
 
-    def array(self, cells: Cells) -> pa.Array:
+    def array(self, cells: Cells, valid: pa.Buffer | None) -> pa.Array:
         """See `CellForm`."""
-        return words_by_code(cells, self.words)
+        return words_by_code(cells, self.words, valid)
 
 
 def form_of(values: pa.Array, column_type: DataType) -> tuple[Cells, CellForm] | None:
     """The cells of a column, not to be changed, and their form; None where they have none.
 
-    BOOLEANs and binaries have none, nor have columns with a NULL. `values`: at least one.
+    Binaries have none. `values`: at least one; cells of NULLs are any of their form.
     """
-    if values.null_count:
-        return None
     if pa.types.is_dictionary(values.type):
         return codes_of(values), WordCodes(values.dictionary)
     if column_type.is_text:
         views, buffers = _views_of(values)
         return views, TextViews(buffers)
-    if column_type.is_variable or column_type.kind is Kind.BOOL:
+    if column_type.is_variable:
         return None
     return fixed_view(in_type(values, column_type.arrow), column_type), FixedCells(column_type)
 
@@ -160,10 +163,13 @@ def views_at(array: pa.Array, ordinals: Ordinals) -> pa.Array:
     """Some cells of an array of views."""
     _, data, *buffers = array.buffers()
     views = np.frombuffer(data, "<u8", 2 * len(array)).reshape(-1, 2)[ordinals]
-    return TextViews(tuple(buffers)).array(views)
+    valid = validity(array)
+    some_valid = None if valid is None else pack_validity(valid[ordinals])
+    return TextViews(tuple(buffers)).array(views, some_valid)
 
 
 def _views_of(texts: pa.Array) -> tuple[Cells, tuple[pa.Buffer, ...]]:
+    """The views of texts, that of a NULL an empty one, and the buffers they name."""
     views = texts.cast(pa.string_view())
     _, data, *buffers = views.buffers()
     words = np.frombuffer(data, "<u8", 2 * len(views), 16 * views.offset).reshape(-1, 2)

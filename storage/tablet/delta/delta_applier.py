@@ -13,11 +13,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import fixed_view, from_fixed, validity
+from pykudu_sql.storage.common.types.arrays import fixed_view, from_fixed, pack_validity, validity
+from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.common.types.types import DataType
 from pykudu_sql.storage.common.types.widening import in_type
-from pykudu_sql.storage.tablet.delta.delta_store import CellPatch, Ordinals, concat_values
+from pykudu_sql.storage.tablet.delta.delta_store import (
+    CellPatch,
+    CellsSet,
+    Ordinals,
+    concat_values,
+)
 from pykudu_sql.storage.tablet.delta.word_codes import coded, codes_of, wide_enough, words_by_code
 
 
@@ -73,7 +78,7 @@ def _choose(base: pa.Array, parts: Sequence[Ordinals], values: pa.Array) -> pa.A
     for indices in parts:
         index[indices] = np.arange(first, first + len(indices), dtype=np.int64)
         first += len(indices)
-    return pc.pick(pa.concat_arrays([base, values]), pa.array(index))
+    return take_ordinals(pa.concat_arrays([base, values]), index)
 
 
 def _patch_dictionary(base: pa.DictionaryArray, places: Ordinals, values: pa.Array) -> pa.Array:
@@ -82,18 +87,28 @@ def _patch_dictionary(base: pa.DictionaryArray, places: Ordinals, values: pa.Arr
     codes = copied(wide_enough(codes_of(base), changed.dictionary))
     codes[places] = codes_of(changed)
     valid = _validity_after(base.indices, [places], [changed.indices])
-    return words_by_code(codes, changed.dictionary, valid)
+    return words_by_code(codes, changed.dictionary, pack_validity(valid))
 
 
 def _validity_after(
     base: pa.Array, parts: Sequence[Ordinals], cells: Sequence[pa.Array]
 ) -> npt.NDArray[np.bool_] | None:
     """False where the base with cells at the places of each part has a NULL; None without one."""
-    masks = [validity(values) for values in cells]
-    before = validity(base)
-    if before is None and all(mask is None for mask in masks):
-        return None
-    valid = np.ones(len(base), np.bool_) if before is None else np.array(before)
-    for indices, mask in zip(parts, masks, strict=True):
-        valid[indices] = True if mask is None else mask
+    return with_validity(validity(base), len(base), list(zip(parts, cells, strict=True)))
+
+
+def with_validity(
+    valid: npt.NDArray[np.bool_] | None, rows: int, changes: Sequence[CellsSet]
+) -> npt.NDArray[np.bool_] | None:
+    """False where a column is NULL once changes are made, None where it was not and none is NULL.
+
+    `valid`: of the column's `rows` cells before, changed in place; None when none was NULL.
+    """
+    if valid is None:
+        if not any(values.null_count for _, values in changes):
+            return None
+        valid = np.ones(rows, np.bool_)
+    for ordinals, values in changes:
+        mask = validity(values)
+        valid[ordinals] = True if mask is None else mask
     return valid

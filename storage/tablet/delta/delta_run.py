@@ -41,6 +41,9 @@ class DeltaRun:
     def records(self) -> int:
         return len(self.deltas)
 
+    def may_change(self, column_id: int) -> bool:
+        return column_id in self.deltas.cells
+
     def layers(self, column_id: int) -> tuple[ColumnPatch, ...]:
         if column_id not in self._layers:
             patch = self._patch(column_id)

@@ -25,9 +25,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
+from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.common.types.widening import in_one_type
 from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaStats
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
@@ -118,7 +118,7 @@ class ColumnPatch:
         indices, places = places_of(self.ordinals, ordinals)
         if not len(indices):
             return None
-        return ColumnPatch(indices, pc.pick(self.values, pa.array(places)))
+        return ColumnPatch(indices, take_ordinals(self.values, places))
 
 
 def places_of(changed: Ordinals, requested_ordinals: Ordinals) -> tuple[Ordinals, Ordinals]:
@@ -132,6 +132,21 @@ def places_of(changed: Ordinals, requested_ordinals: Ordinals) -> tuple[Ordinals
     np.minimum(positions, len(changed) - 1, out=positions)
     indices = np.flatnonzero(changed[positions] == requested_ordinals)
     return indices, positions[indices]
+
+
+def places_in_order(changed: Ordinals, requested_ordinals: Ordinals) -> tuple[Ordinals, Ordinals]:
+    """As `places_of` for rows in ascending order: the fewer are searched for among the more.
+
+    `changed`, `requested_ordinals`: ascending and distinct, the latter not empty.
+    """
+    first, last = np.searchsorted(changed, (requested_ordinals[0], requested_ordinals[-1] + 1))
+    within_span = changed[first:last]
+    if len(within_span) < len(requested_ordinals):
+        indices = np.searchsorted(requested_ordinals, within_span)
+        hits = np.flatnonzero(requested_ordinals[indices] == within_span)
+        return indices[hits], hits + first
+    indices, places = places_of(within_span, requested_ordinals)
+    return indices, places + first
 
 
 def no_deltas() -> Deltas:
@@ -168,8 +183,7 @@ def by_ordinal(
     if (ordinals[1:] >= ordinals[:-1]).all():
         return ordinals, cells
     order = np.argsort(ordinals, kind="stable")
-    indices = pa.array(order)
-    return ordinals[order], {i: pc.pick(values, indices) for i, values in cells.items()}
+    return ordinals[order], {i: take_ordinals(values, order) for i, values in cells.items()}
 
 
 def stats(deltas: Deltas) -> DeltaStats:
@@ -289,8 +303,7 @@ def reorder(deltas: Deltas, order: Ordinals) -> Deltas:
             moved = new_positions[old.positions]
             inner = np.argsort(moved, kind="stable")
             positions = moved[inner]
-        values = pc.pick(old.values, pa.array(inner))
-        cells[column_id] = DeltaCells(positions, values)
+        cells[column_id] = DeltaCells(positions, take_ordinals(old.values, inner))
     return Deltas(deltas.ordinals[order], deltas.timestamps[order], deltas.kinds[order], cells)
 
 
@@ -345,9 +358,15 @@ def cells_set_by(changes: Iterable[Deltas], column_id: int) -> list[CellsSet]:
     """What batches set in a column, one after another; a row comes as often as it is set."""
     having = [(deltas, deltas.cells[column_id]) for deltas in changes if column_id in deltas.cells]
     return [
-        (d.ordinals if len(c.positions) == len(d) else d.ordinals[c.positions], c.values)
+        (d.ordinals if len(c.positions) == len(d.ordinals) else d.ordinals[c.positions], c.values)
         for d, c in having
     ]
+
+
+def joined(changes: Sequence[CellsSet]) -> CellsSet:
+    """Changes one after another as one, in which a row may come repeatedly."""
+    ordinals = np.concatenate([ordinals for ordinals, _ in changes])
+    return ordinals, concat_values(values for _, values in changes)
 
 
 def liveness(

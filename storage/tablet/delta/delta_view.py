@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound, Timestamp
+from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.tablet.delta.delta_run import DeltaRun
 from pykudu_sql.storage.tablet.delta.delta_store import (
     CellPatch,
@@ -28,8 +28,10 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
     Ordinals,
     cells_set_by,
     concat_values,
+    joined,
     last_of_each,
     liveness,
+    places_in_order,
     places_of,
     winners,
 )
@@ -47,6 +49,9 @@ class DeltaPart(Protocol):
     @property
     def records(self) -> int:
         """How many deltas are applied."""
+
+    def may_change(self, column_id: int) -> bool:
+        """Whether cells of a column may be changed; False is certain, and nothing is read."""
 
     def layers(self, column_id: int) -> tuple[CellPatch, ...]:
         """The cells changed in a column; those of a later layer win."""
@@ -72,8 +77,11 @@ class StorePart:
     def records(self) -> int:
         return sum(run.records for run in self._visible())
 
+    def may_change(self, column_id: int) -> bool:
+        return column_id in self._store.column_ids
+
     def layers(self, column_id: int) -> tuple[CellPatch, ...]:
-        if column_id not in self._store.column_ids:
+        if not self.may_change(column_id):
             return ()
         return _layers(self._visible(), column_id)
 
@@ -111,8 +119,11 @@ class FilePart:
         stats = self._file.meta.stats
         return stats.records if mask is None else int(np.count_nonzero(mask))
 
+    def may_change(self, column_id: int) -> bool:
+        return column_id in self._file.meta.stats.updates
+
     def layers(self, column_id: int) -> tuple[CellPatch, ...]:
-        if column_id not in self._file.meta.stats.updates:
+        if not self.may_change(column_id):
             return ()
         patch: CellPatch | None
         if self._file.is_wide(column_id):
@@ -149,6 +160,9 @@ class DeltaView:
         """How many deltas the view applies."""
         return sum(part.records for part in self._parts)
 
+    def may_change(self, column_id: int) -> bool:
+        return any(part.may_change(column_id) for part in self._parts)
+
     def layers(self, column_id: int) -> tuple[CellPatch, ...]:
         if column_id not in self._layers:
             self._layers[column_id] = _layers(self._parts, column_id)
@@ -165,13 +179,10 @@ class DeltaView:
 
         Those are among them whose cell was changed once more, and those whose cells stay in a file.
         """
-        parts = [
-            layer.ordinals[meets(layer.values)]
-            if isinstance(layer, ColumnPatch)
-            else layer.ordinals
-            for layer in self.layers(column_id)
-        ]
-        return np.sort(np.concatenate(parts)) if parts else np.empty(0, np.int64)
+        layers = self.layers(column_id)
+        at_hand = [(p.ordinals, p.values) for p in layers if isinstance(p, ColumnPatch)]
+        parts = [layer.ordinals for layer in layers if not isinstance(layer, ColumnPatch)]
+        return _meeting(at_hand, meets, parts)
 
     def liveness(self) -> Liveness:
         if self._liveness is None:
@@ -230,6 +241,25 @@ class CurrentView(DeltaView):
         in_memory = (deltas for store in self._stores for deltas in store.since(UNCOMMITTED))
         return [(p.ordinals, p.values) for p in patches] + cells_set_by(in_memory, column_id)
 
+    def changed(self, column_id: int, meets: Callable[[pa.Array], Mask]) -> Ordinals:
+        cells_set = self.cells_set(column_id)
+        if cells_set is None:
+            return super().changed(column_id, meets)
+        return _meeting(cells_set, meets)
+
+
+def _meeting(
+    cells_set: Sequence[CellsSet],
+    meets: Callable[[pa.Array], Mask],
+    others: Sequence[Ordinals] = (),
+) -> Ordinals:
+    """Rows set to cells that meet a condition, which is asked once, and other rows, ascending."""
+    parts = list(others)
+    if cells_set:
+        ordinals, values = joined(cells_set)
+        parts.append(ordinals[meets(values)])
+    return np.sort(np.concatenate(parts)) if parts else np.empty(0, np.int64)
+
 
 def _layers(parts: Sequence[DeltaPart], column_id: int) -> tuple[CellPatch, ...]:
     return tuple(layer for part in parts for layer in part.layers(column_id))
@@ -249,7 +279,7 @@ def _merged(patches: Sequence[CellPatch]) -> ColumnPatch | None:
         return ColumnPatch(ordinals, values)
     order = np.argsort(ordinals, kind="stable")
     newest = order[last_of_each(ordinals[order])]
-    return ColumnPatch(ordinals[newest], pc.pick(values, pa.array(newest)))
+    return ColumnPatch(ordinals[newest], take_ordinals(values, newest))
 
 
 def _last_liveness(parts: Sequence[Liveness]) -> Liveness:
@@ -273,6 +303,8 @@ class RowPatches:
         self.ordinals = ordinals
         self._view = view
         self._places: dict[int, tuple[Ordinals, Ordinals]] = {}
+        is_ascending = len(ordinals) and (ordinals[1:] > ordinals[:-1]).all()
+        self._find = places_in_order if is_ascending else places_of
 
     def patch(self, column_id: int) -> ColumnPatch | None:
         """The cells that win in a column, by index among the rows; None when none changed."""
@@ -289,8 +321,8 @@ class RowPatches:
         # The view keeps its layers, so an identity stays one array's.
         key = id(layer.ordinals)
         if key not in self._places:
-            self._places[key] = places_of(layer.ordinals, self.ordinals)
+            self._places[key] = self._find(layer.ordinals, self.ordinals)
         indices, places = self._places[key]
         if not len(indices):
             return None
-        return ColumnPatch(indices, pc.pick(layer.values, pa.array(places)))
+        return ColumnPatch(indices, take_ordinals(layer.values, places))

@@ -15,6 +15,7 @@ after a commit makes only the small ones anew.
 
 import threading
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -121,7 +122,7 @@ class DeltaMemStore:
         self.column_ids.update(columns)
         with self._seal_lock:
             self._seal()
-            self._add_columns(batch)
+            self._add_columns(batch, timestamp)
         cells = {i: column.values for i, column in batch.cells.items()}
         self._index_of(kind, cells).add(batch.ordinals, cells, timestamp, self.version)
         self._count(kind, len(ordinals), batch_bytes(ordinals, columns), timestamp)
@@ -148,12 +149,13 @@ class DeltaMemStore:
     def _seal(self) -> None:
         """Turn the log of single changes into columns. The caller holds the seal lock."""
         if self._log:
-            self._add_columns(_columns_of(self._log, self.types))
+            newest = self._log[-1][1].timestamp
+            self._add_columns(_columns_of(self._log, self.types), newest)
             self._log = []
 
-    def _add_columns(self, deltas: Deltas) -> None:
+    def _add_columns(self, deltas: Deltas, newest: Timestamp) -> None:
         self._everything.added.append(deltas)
-        self._newest.added.append(deltas)
+        self._newest.added.append(_Batch(newest, deltas))
 
     def deltas(self) -> Deltas:
         """Every change so far, in REDO order."""
@@ -230,6 +232,13 @@ class _Columns:
         return self.deltas
 
 
+class _Batch(NamedTuple):
+    """Changes that arrived together, and the time of the newest of them."""
+
+    newest: Timestamp
+    deltas: Deltas
+
+
 class _Runs:
     """The newest changes as runs by tiers, and what arrived since they were made.
 
@@ -244,15 +253,15 @@ class _Runs:
     __slots__ = ("_tiers", "added", "merged_to")
 
     def __init__(self) -> None:
-        self.added: list[Deltas] = []
+        self.added: list[_Batch] = []
         self._tiers: list[list[DeltaRun]] = [[]]
         self.merged_to = UNCOMMITTED
 
     def merged(self) -> tuple[DeltaRun, ...]:
         """All of them, oldest run first."""
         if self.added:
-            batches = self.added
-            self.merged_to = Timestamp(int(batches[-1].timestamps.max()))
+            batches = [batch.deltas for batch in self.added]
+            self.merged_to = self.added[-1].newest
             if len(batches) >= _TIER:
                 batches = [collapse(merge_redo(batches), EVERYTHING)]
             self._tiers[0] += [DeltaRun(batch) for batch in batches]
@@ -268,10 +277,10 @@ class _Runs:
         if time < self.merged_to or len(self.added) >= _MOST_ADDED:
             return [run.deltas for run in self.merged()]
         parts = []
-        for deltas in reversed(self.added):
-            if deltas.timestamps.max() < time:
+        for batch in reversed(self.added):
+            if batch.newest < time:
                 break
-            parts.append(deltas)
+            parts.append(batch.deltas)
         return parts[::-1]
 
     def _merge_full_tiers(self) -> None:

@@ -9,21 +9,23 @@ import weakref
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.arrays import pack_validity, plain, validity
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
+from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.common.types.types import DataType
 from pykudu_sql.storage.tablet.delta.cell_form import CellForm, Cells, form_of, views_at
-from pykudu_sql.storage.tablet.delta.delta_applier import copied
+from pykudu_sql.storage.tablet.delta.delta_applier import copied, with_validity
 from pykudu_sql.storage.tablet.delta.delta_store import (
     CellsSet,
     Deltas,
     Ordinals,
     cells_set_by,
-    concat_values,
 )
+
+Mask = npt.NDArray[np.bool_]
 
 
 class PatchedColumn:
@@ -36,27 +38,38 @@ class PatchedColumn:
         array: the cells; None once somebody goes on with them.
     """
 
-    __slots__ = ("_cells", "_exported", "_form", "array", "newest", "size", "type")
+    __slots__ = ("_cells", "_exported", "_form", "_valid", "array", "newest", "size", "type")
 
-    def __init__(self, array: pa.Array, column_type: DataType, newest: Timestamp) -> None:
+    def __init__(
+        self, array: pa.Array, column_type: DataType, newest: Timestamp, size: int
+    ) -> None:
         """A column that is not to go on with."""
         self.type = column_type
         self.newest = newest
-        self.size = array.nbytes
+        self.size = size
         self.array: pa.Array | None = array
         self._cells: Cells | None = None
         self._form: CellForm | None = None
         self._exported: weakref.ref[Cells] | None = None
+        self._valid: Mask | None = None
 
     @classmethod
     def over(
-        cls, cells: Cells, form: CellForm, column_type: DataType, newest: Timestamp
+        cls,
+        cells: Cells,
+        form: CellForm,
+        valid: Mask | None,
+        column_type: DataType,
+        newest: Timestamp,
     ) -> "PatchedColumn":
-        """A column over cells that nobody else has."""
+        """A column over cells that nobody else has; `valid`: False where one is NULL."""
         # Arrow keeps this object, not the one that it is a view of, until its last array is gone.
         exported = cells[:]
-        column = cls(form.array(exported), column_type, newest)
-        column.size = cells.nbytes + form.size
+        size = cells.nbytes + form.size
+        if valid is not None:
+            size += valid.nbytes + valid.nbytes // 8
+        column = cls(form.array(exported, pack_validity(valid)), column_type, newest, size)
+        column._valid = valid
         column._cells, column._form, column._exported = cells, form, weakref.ref(exported)
         return column
 
@@ -77,19 +90,19 @@ class PatchedColumn:
         cells_set = cells_set_by(changes, column_id)
         if not cells_set:
             return self._unchanged(array, cells, newest)
-        ordinals, values = _joined(cells_set)
-        if values.null_count:
-            return None
         array = None
         if self._exported is None or self._exported() is not None:
             cells = copied(cells)
-        return PatchedColumn.over(*form.with_cells(cells, ordinals, values), self.type, newest)
+        valid = with_validity(self._valid, len(cells), cells_set)
+        cells, form = form.with_cells(cells, cells_set)
+        return PatchedColumn.over(cells, form, valid, self.type, newest)
 
     def _unchanged(self, array: pa.Array, cells: Cells, newest: Timestamp) -> "PatchedColumn":
         """The column at a later moment, with the same array: others may have it."""
-        column = PatchedColumn(array, self.type, newest)
-        column.size, column._cells = self.size, cells
+        column = PatchedColumn(array, self.type, newest, self.size)
+        column._cells = cells
         column._form, column._exported = self._form, self._exported
+        column._valid = self._valid
         return column
 
 
@@ -107,22 +120,14 @@ def patch_whole(
     formed = form_of(base, column_type)
     if formed is None:
         return None
-    ordinals, values = _joined(changes)
-    if values.null_count:
-        return None
     stored, form = formed
-    cells, form = form.with_cells(copied(stored), ordinals, values)
-    return PatchedColumn.over(cells, form, column_type, newest)
+    valid = with_validity(validity(base), len(base), changes)
+    cells, form = form.with_cells(copied(stored), changes)
+    return PatchedColumn.over(cells, form, valid, column_type, newest)
 
 
 def cells_at(array: pa.Array, ordinals: Ordinals) -> pa.Array:
     """Cells of the array of a patched column, texts as strings."""
     if pa.types.is_string_view(array.type):
         return plain(views_at(array, ordinals))
-    return pc.pick(array, pa.array(ordinals))
-
-
-def _joined(changes: Sequence[CellsSet]) -> CellsSet:
-    """Changes one after another as one, in which a row may come repeatedly."""
-    ordinals = np.concatenate([ordinals for ordinals, _ in changes])
-    return ordinals, concat_values(values for _, values in changes)
+    return take_ordinals(array, ordinals)

@@ -59,9 +59,9 @@ class PatchedColumns:
         previous = self._cache.peek(key)
         if isinstance(previous, PatchedColumn) and previous.newest == view.newest:
             return previous.array
-        strings = PatchedColumn(plain(texts), column.type, view.newest)
-        self._keep(key, strings)
-        return strings.array
+        strings = plain(texts)
+        self._keep(key, PatchedColumn(strings, column.type, view.newest, strings.nbytes))
+        return strings
 
     def _bring_up_to_date(
         self, view: CurrentView, column: ColumnSchema, read_base: Callable[[], pa.Array]
@@ -103,4 +103,4 @@ def _from_base(
         if patched is not None:
             return patched
     array = apply_patches(base, 0, view.layers(column.id), column.type)
-    return PatchedColumn(array, column.type, view.newest)
+    return PatchedColumn(array, column.type, view.newest, array.nbytes)

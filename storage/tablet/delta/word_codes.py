@@ -7,7 +7,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import integers_of, pack_validity
+from pykudu_sql.storage.common.types.arrays import integers_of, pack_validity, validity
+from pykudu_sql.storage.common.types.from_buffers import flags_of
+from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 
 Codes = npt.NDArray[Any]
 
@@ -18,28 +20,28 @@ def codes_of(values: pa.DictionaryArray) -> Codes:
 
 
 def words_by_code(
-    codes: Codes, words: pa.Array, valid: npt.NDArray[np.bool_] | None = None
+    codes: Codes, words: pa.Array, valid: pa.Buffer | None = None
 ) -> pa.DictionaryArray:
-    """The dictionary array over codes, zero-copy; `valid`: False where a cell is NULL."""
-    indices = pa.Array.from_buffers(
-        pa.from_numpy_dtype(codes.dtype),
-        len(codes),
-        [pack_validity(valid), pa.py_buffer(codes)],
-    )
+    """The dictionary array over codes, zero-copy; `valid`: of the cells; None without a NULL."""
+    buffers = [valid, pa.py_buffer(codes)]
+    indices = pa.Array.from_buffers(pa.from_numpy_dtype(codes.dtype), len(codes), buffers)
     return pa.DictionaryArray.from_arrays(indices, words, safe=False)
 
 
 def coded(words: pa.Array, values: pa.Array) -> pa.DictionaryArray:
     """Values by codes of words, with those that only the values have at the end; int32 codes."""
-    encoded = values.dictionary_encode()
-    existing = pc.index_in(encoded.dictionary, words)
-    is_new = pc.is_null(existing)
-    codes = np.asarray(pc.fill_null(existing, 0)).astype(np.int32)
-    if existing.null_count:
-        codes[np.asarray(is_new)] = len(words) + np.arange(existing.null_count, dtype=np.int32)
-        words = pa.concat_arrays([words, encoded.dictionary.filter(is_new)])
-    indices = pc.pick(pa.array(codes), encoded.indices)
-    return pa.DictionaryArray.from_arrays(indices, words, safe=False)
+    existing = pc.index_in(values, words)
+    if not existing.null_count:
+        return pa.DictionaryArray.from_arrays(existing, words, safe=False)
+    valid = validity(values)
+    absent = flags_of(existing.is_null())
+    codes = np.where(absent, np.int32(0), integers_of(existing))
+    lacking = np.flatnonzero(absent if valid is None else absent & valid)
+    if len(lacking):
+        added = take_ordinals(values, lacking).dictionary_encode()
+        codes[lacking] = len(words) + integers_of(added.indices)
+        words = pa.concat_arrays([words, added.dictionary])
+    return words_by_code(codes, words, pack_validity(valid))
 
 
 def wide_enough(codes: Codes, words: pa.Array) -> Codes:

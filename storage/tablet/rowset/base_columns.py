@@ -114,7 +114,7 @@ class BaseColumns:
         if len(step.columns) != 1 or 2 * (stop - start) < self._base.rows:
             return None
         (column,) = step.columns
-        if self._view.layers(column.id):
+        if self._view.may_change(column.id):
             return None
         runs = self._base.runs(column, self._stats)
         if runs is None:

@@ -228,7 +228,7 @@ class DiskRowSet:
         if not isinstance(leaf, InList):
             return step
         zone = self.base.zone_map(leaf.column_id)
-        if zone is None or view.layers(leaf.column_id):
+        if zone is None or view.may_change(leaf.column_id):
             return step
         return replace(step, predicate=trim(leaf, zone.column_stats()))
 

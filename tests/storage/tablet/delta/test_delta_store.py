@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
-from pykudu_sql.storage.tablet.delta.delta_store import DeltaCells, Deltas, merge_redo, merge_undo
+from pykudu_sql.storage.tablet.delta.delta_store import (
+    DeltaCells,
+    Deltas,
+    merge_redo,
+    merge_undo,
+    places_in_order,
+    places_of,
+)
 
 Record = tuple[int, int]  # ordinal and time
 
@@ -55,3 +62,15 @@ def test_merged_deltas_are_those_of_all_parts_in_order(
     merged = merge_redo(batches) if direction > 0 else merge_undo(batches)
     everything = [record for batch in batches for record in told(batch)]
     assert told(merged) == sorted(everything, key=lambda r: (r[0], direction * r[1]))
+
+
+@given(st.sets(st.integers(0, 60)), st.sets(st.integers(0, 60), min_size=1))
+def test_places_of_rows_in_order_are_those_of_rows_in_any_order(
+    changed: set[int], requested: set[int]
+) -> None:
+    changed_ordinals = np.array(sorted(changed), np.int64)
+    requested_ordinals = np.array(sorted(requested), np.int64)
+    indices, places = places_in_order(changed_ordinals, requested_ordinals)
+    wanted_indices, wanted_places = places_of(changed_ordinals, requested_ordinals)
+    assert indices.tolist() == wanted_indices.tolist()
+    assert places.tolist() == wanted_places.tolist()

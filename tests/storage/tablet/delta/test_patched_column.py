@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.common.types.arrays import cells_to_array, plain
+from pykudu_sql.storage.common.types.arrays import cells_to_array, constant_array, plain
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
@@ -59,7 +59,7 @@ def test_later_changes_come_to_what_all_come_to(
     first = cells_to_array([expected[3]], column_type)
     column = patch_whole(base, [(np.array([3], np.int64), first)], column_type, Timestamp(1))
     if column is None:
-        assert with_nulls or column_type.kind in (Kind.BOOL, Kind.BINARY)
+        assert column_type.kind is Kind.BINARY
         return
     held = []
     rows = st.lists(st.integers(0, ROWS - 1), min_size=1, max_size=9, unique=True)
@@ -72,9 +72,7 @@ def test_later_changes_come_to_what_all_come_to(
             for row, value in zip(changed, cells, strict=True):
                 expected[row] = value
         advanced = column.advance(batches, 1, Timestamp(time))
-        if advanced is None:
-            assert with_nulls
-            return
+        assert advanced is not None
         column = advanced
         wanted = cells_to_array(expected, column_type)
         assert plain(column.array).equals(wanted)
@@ -84,6 +82,22 @@ def test_later_changes_come_to_what_all_come_to(
             held.append((column.array.slice(5, 20), wanted.slice(5, 20)))
     for slice_of_then, wanted in held:
         assert plain(slice_of_then).equals(wanted)
+
+
+@pytest.mark.parametrize("column_type", [t for t in CELLS if t.kind is not Kind.BINARY])
+def test_a_column_without_any_cell_yet_takes_cells_and_loses_them(column_type: DataType) -> None:
+    base = constant_array(None, column_type, ROWS)
+    cells: dict[DataType, Cell] = {TEXT: "a text of some size", DataType(Kind.BOOL): True}
+    cell = cells.get(column_type, 10)
+    one = cells_to_array([cell], column_type)
+    column = patch_whole(base, [(np.array([1]), one)], column_type, Timestamp(1))
+    assert column is not None
+    assert plain(column.array).drop_null().equals(one)
+    assert column.array.slice(1, 1).null_count == 0
+    held = column.array
+    emptied = column.advance([changes([1], [None], column_type, 2)], 1, Timestamp(2))
+    assert emptied is not None and emptied.array.null_count == ROWS
+    assert held.null_count == ROWS - 1
 
 
 def _in_narrow_codes(values: pa.Array) -> pa.DictionaryArray:
@@ -166,6 +180,15 @@ def test_texts_that_were_changed_very_often_are_patched_from_their_base() -> Non
         if column is None:
             return
     pytest.fail("buffers without end")
+
+
+def test_what_lies_below_a_null_is_not_among_the_lengths_of_texts() -> None:
+    data = [pa.py_buffer(b"\x0d"), pa.array([0, 20, 45, 45, 60], pa.int32()).buffers()[1]]
+    base = pa.Array.from_buffers(pa.string(), 4, [*data, pa.py_buffer(b"x" * 60)])
+    column = patch_whole(base, [(np.array([0]), pa.array(["a new text here"]))], TEXT, Timestamp(1))
+    assert column is not None
+    lengths = np.frombuffer(column.array.buffers()[1], np.int32)[::4]
+    assert lengths.tolist() == [15, 0, 0, 15]
 
 
 def test_a_column_counts_the_bytes_of_its_cells_and_texts() -> None:
