@@ -44,6 +44,7 @@ from pykudu_sql.storage.tablet.history.row_versions import (
     RowVersions,
 )
 from pykudu_sql.storage.tablet.read.version_scan import (
+    MOST_SLICE_BYTES,
     HistoryRange,
     scan_tablet_changes,
     scan_tablet_versions,
@@ -52,6 +53,7 @@ from pykudu_sql.storage.tablet.tablet import Tablet
 
 SHARE_VERSION = 2
 _LOOKS = 20
+_SLICES = 4  # in memory at once: read, made, and with whoever takes them
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +218,11 @@ def _scan_changes(
     names = pa.array(CHANGE_TYPES)
     for tablet, dropped in _tablets(store, choose(store.tablet_spans(table.id, low, high))):
         changes: Iterator[RowChanges] = scan_tablet_changes(
-            tablet, table.schema.columns, column_ids, reach.up_to(dropped)
+            tablet,
+            table.schema.columns,
+            column_ids,
+            reach.up_to(dropped),
+            store.budget.piece(_SLICES * MOST_SLICE_BYTES) // _SLICES,
         )
         for part in changes:
             times = pa.array(part.timestamps)
@@ -257,7 +263,11 @@ def scan_versions(
     spans = with_rows_of(store.tablet_spans(table.id, low, until), predicate)
     for tablet, dropped in _tablets(store, spans):
         versions: Iterator[RowVersions] = scan_tablet_versions(
-            tablet, table.schema.columns, column_ids, reach.up_to(dropped)
+            tablet,
+            table.schema.columns,
+            column_ids,
+            reach.up_to(dropped),
+            store.budget.piece(_SLICES * MOST_SLICE_BYTES) // _SLICES,
         )
         for part in versions:
             begins = pa.array(part.valid_from, mask=part.valid_from == 0)

@@ -9,6 +9,7 @@ from pykudu_sql.engine.query_engine import EngineResult, Relation
 from pykudu_sql.engine.vector_batches import pieces, row_bytes
 from pykudu_sql.executor.reading.dictionary_codes import coded_relations
 from pykudu_sql.executor.reading.frame_scan import FrameScan
+from pykudu_sql.executor.reading.history_rows import HistoryStream
 from pykudu_sql.executor.reading.query_parameters import parameter_values
 from pykudu_sql.executor.reading.scans import StreamedScan
 from pykudu_sql.executor.session_state import SessionState
@@ -16,6 +17,8 @@ from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.storage.errors import Error
+
+_STREAMS = (StreamedScan, FrameScan, HistoryStream)
 
 
 def run_engine(
@@ -65,6 +68,6 @@ def failures_of(relations: Mapping[str, Relation]) -> Iterator[None]:
         yield
     except Error as error:
         for relation in relations.values():
-            if isinstance(relation, StreamedScan | FrameScan) and relation.failure is not None:
+            if isinstance(relation, _STREAMS) and relation.failure is not None:
                 raise relation.failure from error
         raise

@@ -11,6 +11,7 @@ from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.error_boundary import ErrorBoundary
 from pykudu_sql.executor.reading.early_subqueries import read_for
 from pykudu_sql.executor.reading.engine_runs import engine_request, failures_of, run_engine
+from pykudu_sql.executor.reading.history_rows import HistoryStream
 from pykudu_sql.executor.reading.scanned_rows import result_types, scanned_rows
 from pykudu_sql.executor.reading.scans import StreamedScan, rows_at_hand
 from pykudu_sql.executor.session_state import SessionState
@@ -123,8 +124,8 @@ def _next(
 ) -> pa.RecordBatch | None:
     may_go_on()
     for relation in relations.values():
-        if isinstance(relation, StreamedScan):
-            relation.serve_running()
+        if isinstance(relation, StreamedScan | HistoryStream):
+            relation.check.serve_running()
     with error_boundary, failures_of(relations):
         return stream.read()
 

@@ -16,6 +16,7 @@ from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.reading.frame_scan import frame_relation
 from pykudu_sql.executor.reading.history_rows import history_rows
 from pykudu_sql.executor.reading.row_batches import observed_scan
+from pykudu_sql.executor.reading.statement_check import StatementCheck
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.plan.plan import Scan
@@ -35,7 +36,8 @@ from pykudu_sql.storage.transaction.transaction import Transaction
 class StreamedScan:
     """A relation that is scanned anew whenever it is read.
 
-    `failure`: the error that ended a scan early; the engine's own error hides it.
+    `failure`: the error that ended a scan early; the engine's own error hides it; `check`: ends
+    readings with their statement.
     """
 
     def __init__(self, scan: TableScan, state: SessionState, transaction: Transaction) -> None:
@@ -50,19 +52,8 @@ class StreamedScan:
         self.row_count = rows_to_read(scan)
         self.row_bytes: float = scan.row_bytes
         self.failure: Exception | None = None
-        self._cancellation = state.cancellation
-        self._number = state.cancellation.number
+        self.check = StatementCheck(state)
         self._scan = scan
-
-    def serve_running(self) -> None:
-        """Count further reads of the stream for the statement that runs now.
-
-        Engines read ahead; what stops a statement that runs meanwhile is not about this scan.
-        """
-        self._number = self._cancellation.number
-
-    def _cancel_check(self) -> None:
-        self._cancellation.check_for(self._number)
 
     def batches(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
         """A new scan; see `RowStream`."""
@@ -76,7 +67,7 @@ class StreamedScan:
     def blocks(self, columns: Sequence[int]) -> Iterator[RowBlock]:
         """A new scan, texts with the dictionaries of their files; `columns`: places, ascending."""
         # Made here, since one that is kept would keep the snapshot until cycles are collected.
-        scan = replace(self._scan.project(columns), cancel_check=self._cancel_check)
+        scan = replace(self._scan.project(columns), cancel_check=self.check)
         try:
             yield from scan.stretches()
         except Exception as error:
@@ -141,8 +132,7 @@ def relation_of(
         listed: Relation = rows_at(transaction.catalog, state.store, scan.table)
         return listed.select(names)
     if scan.history is not None:
-        versions: Relation = history_rows(state, scan, scan.history, predicate, transaction)
-        return versions
+        return history_rows(state, scan, scan.history, predicate, transaction, most)
     table_scan = prepared_scan(state, scan, predicate, transaction, stats)
     scan_in_views = replace(table_scan, texts=TextForm.VIEWS)
     if most is None or not exceeds(table_scan, most):

@@ -53,7 +53,8 @@ from pykudu_sql.storage.tablet.tablet import Tablet
 T = TypeVar("T", RowVersions, RowChanges)
 
 _SLICE_ROWS = 128 * 1024
-_SLICE_BYTES = 32 << 20
+MOST_SLICE_BYTES = 32 << 20
+"""That a caller has any use for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,11 @@ class HistoryRange:
 
 
 def scan_tablet_versions(
-    tablet: Tablet, columns: Sequence[ColumnSchema], column_ids: Sequence[int], reach: HistoryRange
+    tablet: Tablet,
+    columns: Sequence[ColumnSchema],
+    column_ids: Sequence[int],
+    reach: HistoryRange,
+    slice_bytes: int = MOST_SLICE_BYTES,
 ) -> Iterator[RowVersions]:
     """The versions of a tablet's rows, in key order.
 
@@ -92,6 +97,7 @@ def scan_tablet_versions(
         columns: of the table: a commit that touched none of them made no version.
         column_ids: wanted, in order.
         reach: which versions.
+        slice_bytes: that the rows of a slice and their changes may take once they are decoded.
 
     Raises CorruptionError: a file is not what was written; DiskError: the disk refused.
     """
@@ -99,6 +105,7 @@ def scan_tablet_versions(
         tablet,
         columns,
         reach,
+        slice_bytes,
         lambda rows: versions_of(rows, column_ids, reach.low, reach.high, reach.until).ended_by(
             reach.dropped
         ),
@@ -107,7 +114,11 @@ def scan_tablet_versions(
 
 
 def scan_tablet_changes(
-    tablet: Tablet, columns: Sequence[ColumnSchema], column_ids: Sequence[int], reach: HistoryRange
+    tablet: Tablet,
+    columns: Sequence[ColumnSchema],
+    column_ids: Sequence[int],
+    reach: HistoryRange,
+    slice_bytes: int = MOST_SLICE_BYTES,
 ) -> Iterator[RowChanges]:
     """The changes of a tablet's rows, in key order; see `scan_tablet_versions`.
 
@@ -117,6 +128,7 @@ def scan_tablet_changes(
         tablet,
         columns,
         reach,
+        slice_bytes,
         lambda rows: changes_of(rows, column_ids, reach.low, reach.high, reach.dropped),
         only_changed=(reach.low, reach.high) if reach.dropped is None else None,
     )
@@ -126,6 +138,7 @@ def _scan(
     tablet: Tablet,
     columns: Sequence[ColumnSchema],
     reach: HistoryRange,
+    slice_bytes: int,
     make: Callable[[RowSlice], T],
     only_changed: tuple[SnapshotBound, SnapshotBound] | None,
 ) -> Iterator[T]:
@@ -133,7 +146,7 @@ def _scan(
     if not inputs:
         return
     marks = None if only_changed is None else [one.changed(*only_changed) for one in inputs]
-    for ranges in key_slices(inputs, _SLICE_ROWS, _SLICE_BYTES):
+    for ranges in key_slices(inputs, _SLICE_ROWS, slice_bytes):
         slices: list[RowSlice] = []
         for number, (start, stop) in enumerate(ranges):
             if marks is None:

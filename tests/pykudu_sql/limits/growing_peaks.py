@@ -3,10 +3,10 @@
     python -m tests.pykudu_sql.limits.growing_peaks [--over MB] [--slow SECONDS]
         [--limit MB] [--group NAME] [WORD ...]
 
-Every statement of `growing_statements` runs under `memory_limit = 200 MB` and two seconds of
-`statement_timeout`. A line is printed for each that ends with more than it may, or not at all: the
-peak of the process, and what of it was there before. Both are all of its resident memory, but for
-pages of libraries that the child has not used, about 30 MB.
+Every statement of `growing.statements` and `growing.rows` runs under `memory_limit = 200 MB` and
+two seconds of `statement_timeout`. A line is printed for each that ends with more than it may, or
+not at all: the peak of the process, and what of it was there before. Both are all of its resident
+memory, but for pages of libraries that the child has not used, about 30 MB.
 """
 
 import argparse
@@ -21,10 +21,11 @@ import time
 from collections.abc import Iterator
 
 import pykudu_sql
-from tests.pykudu_sql.limits.growing_statements import STATEMENTS
+from tests.pykudu_sql.limits.growing import rows, statements
 from tests.pykudu_sql.limits.peaks import FETCHED, LIMIT, clear_peak, peak
 
 SECONDS = 2
+_STATEMENTS = {**statements.STATEMENTS, **rows.STATEMENTS}
 _MANY = 2_000
 _MOST_SECONDS = 60
 _TABLES = (
@@ -49,8 +50,8 @@ def _run(connection: pykudu_sql.Connection, statement: str) -> int:
         if kind == "all":
             return len(cursor.fetchall())
         fetched = 0
-        while fetched < FETCHED and (rows := cursor.fetchmany(64)):
-            fetched += len(rows)
+        while fetched < FETCHED and (fetched_rows := cursor.fetchmany(64)):
+            fetched += len(fetched_rows)
         return fetched
 
 
@@ -59,7 +60,11 @@ def _child(script: str, limit: int) -> dict[str, object]:
     with (
         tempfile.TemporaryDirectory() as folder,
         pykudu_sql.connect(
-            f"{folder}/db", autocommit=True, threads=2, memory_limit=f"{limit}MB"
+            f"{folder}/db",
+            autocommit=True,
+            threads=2,
+            memory_limit=f"{limit}MB",
+            files=folder,
         ) as connection,
     ):
         for statement in _TABLES:
@@ -69,7 +74,7 @@ def _child(script: str, limit: int) -> dict[str, object]:
         before, begun, begun_processor = peak(), time.monotonic(), time.process_time()
         fetched, sqlstate, message = 0, "", ""
         try:
-            for statement in script.split(" ;; "):
+            for statement in script.replace("{folder}", folder).split(" ;; "):
                 fetched = _run(connection, statement)
         except pykudu_sql.Error as error:
             sqlstate, message = str(error.sqlstate), str(error).splitlines()[0][:100]
@@ -124,9 +129,9 @@ def load_all() -> None:
 
 def scripts(group: str) -> Iterator[str]:
     """The scripts of one group; of all without a name."""
-    for name, statements in STATEMENTS.items():
+    for name, scripts_of_group in _STATEMENTS.items():
         if group in ("", name):
-            yield from statements
+            yield from scripts_of_group
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from pykudu_sql.storage.common.memory_budget import shares_of
-from tests.pykudu_sql.limits.growing_statements import STATEMENTS
+from tests.pykudu_sql.limits.growing.statements import STATEMENTS
 from tests.pykudu_sql.limits.peaks import FETCHED, LIMIT, measure
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="peaks are read from /proc")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pykudu_sql import Connection
-from pykudu_sql.executor.reading.history_rows import history_rows
+from pykudu_sql.executor.reading.history_rows import HistoryStream, history_rows
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.storage.common.predicate.column_predicate import NEVER
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
@@ -25,7 +25,7 @@ def read(
     def read(sql: str, predicate: object = None) -> list[dict[str, Any]]:
         (scan,) = planned(sql).scans
         current = state.transactions.reading()
-        return history_rows(state, scan, scan.history, predicate, current).to_pylist()
+        return history_rows(state, scan, scan.history, predicate, current, None).to_pylist()
 
     return read
 
@@ -101,3 +101,45 @@ def test_a_cancelled_statement_stops_between_two_batches(
     connection.execute("INSERT INTO t VALUES (1, 'a')")
     with cancelled(), pytest.raises(QueryCancelledError):
         read(f"SELECT k FROM CHANGES(t, {start})")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT count(*), min(_commit_timestamp), max(v) FROM CHANGES(t, {start})",
+        "SELECT _change_type, k, v FROM CHANGES(t, {start}) ORDER BY k, _commit_timestamp, 1, v",
+        "SELECT k, count(*), max(_valid_to) FROM t FOR SYSTEM_TIME ALL GROUP BY k ORDER BY k",
+        "SELECT a.v, b.v FROM t FOR SYSTEM_TIME ALL AS a JOIN t FOR SYSTEM_TIME ALL AS b "
+        "ON a.k = b.k AND a._valid_to = b._valid_from ORDER BY a.k, b._valid_from",
+    ],
+)
+def test_history_that_is_streamed_answers_like_history_that_is_held(
+    connection: Connection, query: str
+) -> None:
+    start = connection.snapshot_timestamp()
+    connection.execute("CREATE TABLE t (k INT PRIMARY KEY, v STRING)")
+    connection.execute("INSERT INTO t SELECT range, 'v' || range FROM range(3000)")
+    connection.execute("UPDATE t SET v = upper(v) WHERE k % 3 = 0")
+    connection.execute("OPTIMIZE TABLE t FULL")
+    connection.execute("DELETE FROM t WHERE k % 7 = 0")
+    held = connection.execute(query.format(start=start)).fetchall()
+    connection.execute("SET scan_memory_bytes = 1000")
+    assert connection.execute(query.format(start=start)).fetchall() == held
+
+
+def test_a_stream_keeps_the_history_that_it_reads(
+    connection: Connection, state: SessionState, planned: Callable[[str], Any]
+) -> None:
+    connection.execute("CREATE TABLE t (k INT PRIMARY KEY, v STRING)")
+    start = connection.snapshot_timestamp()
+    connection.execute("INSERT INTO t SELECT range, 'a' FROM range(100)")
+    connection.execute("UPDATE t SET v = 'b'")
+    (scan,) = planned(f"SELECT k, v, _change_type FROM CHANGES(t, {start})").scans
+    stream = history_rows(state, scan, scan.history, None, state.transactions.reading(), 0)
+    assert isinstance(stream, HistoryStream)
+    connection.execute("SET DATABASE history_max_age = 0")
+    connection.execute("UPDATE t SET v = 'c'")
+    connection.execute("OPTIMIZE TABLE t FULL")
+    connection.execute("VACUUM")
+    texts = [text for batch in stream.batches([1]) for text in batch.column(0).to_pylist()]
+    assert sorted(texts) == ["a"] * 200 + ["b"] * 100
