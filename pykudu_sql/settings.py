@@ -34,6 +34,7 @@ from pykudu_sql.storage.common.memory_budget import (
     MemoryShares,
     shares_of,
 )
+from pykudu_sql.storage.common.types.cells import quote_value
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
 from pykudu_sql.storage.fs.machine_memory import usable_memory
@@ -150,7 +151,7 @@ class Setting:
             return self.read(value)
         except (ValueError, TypeError) as error:
             raise InvalidValueError(
-                f"setting '{self.name}' cannot be {value!r:.60}",
+                f"setting '{self.name}' cannot be {quote_value(value):.60}",
                 hint=f"it takes {error}",
                 sqlstate="22023",
             ) from error

@@ -52,6 +52,7 @@ CURRENT_KINDS = (
     exp.CurrentTimestamp, exp.Localtimestamp, exp.CurrentDate, exp.CurrentTime, exp.Localtime,
     exp.UtcTimestamp, exp.Anonymous,
 )  # fmt: skip
+_MOST_DIGITS = 60  # of a number in a message, where it is written without exponent
 _COMPUTED_TOGETHER = 256  # the engine keeps a vector of rows for each column
 # No database is as old as that: a smaller number is a year, a date or seconds by mistake.
 _OLDEST_HYBRID = from_micros(946_684_800_000_000)
@@ -290,7 +291,9 @@ def _snapshot_form(clause: str) -> str:
 
 def _text(value: object) -> str:
     """A value for a message: a number as SQL writes it, anything else as Python does."""
-    return f"{value:f}" if isinstance(value, Decimal) else f"{value!r:.60}"
+    if not isinstance(value, Decimal):
+        return f"{value!r:.60}"
+    return f"{value:f}" if abs(value.adjusted()) < _MOST_DIGITS else f"{value!s:.60}"
 
 
 def _hybrid_time(value: object) -> Timestamp | None:

@@ -10,7 +10,7 @@ import math
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Context, Decimal, InvalidOperation
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
@@ -25,7 +25,7 @@ FEWER_DIGITS = (
 )
 BEYOND = 10**MAX_DIGITS
 KEY_SCALE = MAX_DIGITS + 1  # digits behind the point in a key: one more than any DECIMAL has
-_EXACTLY = Context(prec=1000)
+_EXACTLY = Context(prec=1000, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _MOST_EXPONENT = 100  # beyond it a value is as far out, or as near to zero, as any
 
 

@@ -11,16 +11,19 @@ from typing import Any
 
 from sqlglot import exp
 
-from pykudu_sql.planner.operands.parameter_types import sql_value
+from pykudu_sql.planner.operands.parameter_types import parameter_name, sql_value
 from pykudu_sql.planner.operands.value import ParameterKey
 from pykudu_sql.planner.parse.dialect import POSITIONAL
 from pykudu_sql.planner.parse.long_list import LEAST_VALUES, LongList, list_query
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.tree_nodes import nodes_of
-from pykudu_sql.storage.errors import InterfaceError
+from pykudu_sql.storage.common.types.cells import quote_value
+from pykudu_sql.storage.errors import InterfaceError, ValueOutOfRangeError
 
 _DEEPEST = 8  # lists in lists
 _SMALL = 10**18
+_MOST_DIGITS = 1000  # of a number; in SQL it is text
+_MOST_BITS = 3320
 _LISTS = (list, tuple)
 _MOST_ROWS = 1000  # that are compared one by one
 _ROW_COMPARISONS = (
@@ -133,6 +136,13 @@ def _is_row(node: object) -> bool:
     return isinstance(node, exp.Tuple) or is_call
 
 
+def _is_beyond_sql(value: "int | Decimal") -> bool:
+    """Whether a number has more digits than one in a statement may have."""
+    if isinstance(value, int):
+        return value.bit_length() > _MOST_BITS
+    return value.is_finite() and abs(value.adjusted()) > _MOST_DIGITS
+
+
 def literal(value: Any, key: ParameterKey, depth: int = 0) -> exp.Expr:
     """A plain Python value as SQL.
 
@@ -144,6 +154,11 @@ def literal(value: Any, key: ParameterKey, depth: int = 0) -> exp.Expr:
             return exp.null()
         case bool():
             return exp.true() if value else exp.false()
+        case int() | Decimal() if _is_beyond_sql(value):
+            raise ValueOutOfRangeError(
+                f"{parameter_name(key)}, {quote_value(value)}, is a number of more than "
+                f"{_MOST_DIGITS} digits"
+            )
         case int():
             return _signed(str(abs(value)), value < 0)
         case Decimal() if value.is_finite():

@@ -12,6 +12,7 @@ from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from pykudu_sql.storage.common.types.cells import number_text
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import InterfaceError, InvalidValueError
 
@@ -86,9 +87,10 @@ def check_comparable(value: object, column_type: DataType, key: int | str, colum
         return
     target = f"column '{column}'" if column else "a value"
     name = type(value).__name__
+    text = number_text(value) if isinstance(value, int) else str(value)
     value_type = f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
     raise InterfaceError(
-        f"{parameter_name(key)} is {value_type}, {str(value)!r:.80}, which cannot be "
+        f"{parameter_name(key)} is {value_type}, {text!r:.80}, which cannot be "
         f"compared with {target} of type {column_type}",
         hint=_INSTEAD[kind],
         sqlstate="07006",

@@ -62,7 +62,7 @@ MAX_QUERY_CHARACTERS = 4 * 1024 * 1024
 POSITIONAL = "?"
 
 # What sqlglot fails with over input that it does not expect.
-_SLIPS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+_SLIPS = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)
 _BEFORE_PARAMETER = frozenset(
     {
         TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.COMMA, TokenType.EQ, TokenType.NEQ,

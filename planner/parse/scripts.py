@@ -4,9 +4,12 @@ Semicolons inside strings, quoted names and comments do not count. Nothing here 
 unfinished or nonsensical statements come out as they are and fail when they are planned.
 """
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind
+from pykudu_sql.storage.errors import InterfaceError
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +30,12 @@ class Statement:
 def split_statements(sql: str) -> list[Statement]:
     """The statements of a script, empty ones left out.
 
-    Whatever follows an unclosed quote or comment belongs to the last statement.
+    Whatever follows an unclosed quote or comment belongs to the last statement. Raises
+    InterfaceError: the argument is no text.
     """
     statements = []
     first = last = -1
-    for match in TOKEN_PATTERN.finditer(sql):
+    for match in _tokens(sql):
         kind = match.lastindex
         if kind == TokenKind.SPACE:
             continue
@@ -51,15 +55,24 @@ def split_statements(sql: str) -> list[Statement]:
 
 
 def is_complete(sql: str) -> bool:
-    """Whether every statement of a text is closed by a semicolon; blank text is complete."""
+    """Whether every statement of a text is closed by a semicolon; blank text is complete.
+
+    Raises InterfaceError: the argument is no text.
+    """
     open_statement = False
-    for match in TOKEN_PATTERN.finditer(sql):
+    for match in _tokens(sql):
         kind = match.lastindex
         if kind == TokenKind.UNCLOSED:
             return False
         if kind != TokenKind.SPACE:
             open_statement = kind != TokenKind.SYMBOL or match.group() != ";"
     return not open_statement
+
+
+def _tokens(sql: str) -> Iterator[re.Match[str]]:
+    if not isinstance(sql, str):
+        raise InterfaceError(f"SQL is text, not {type(sql).__name__}", sqlstate="07006")
+    return TOKEN_PATTERN.finditer(sql)
 
 
 def _statement(sql: str, first: int, last: int) -> Statement:

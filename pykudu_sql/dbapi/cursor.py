@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from pykudu_sql.dbapi.exceptions import InterfaceError, NotSupportedError, ProgrammingError
 from pykudu_sql.error_boundary import guarded
 from pykudu_sql.results.type_objects import SqlType
+from pykudu_sql.storage.common.types.cells import quote_value
 from pykudu_sql.storage.errors import RowPositionError
 
 if TYPE_CHECKING:
@@ -119,8 +120,8 @@ class Cursor:
         """The next rows, `arraysize` of them by default; fewer at the end."""
         count = self.arraysize if size is None else size
         if not isinstance(count, int) or count < 0:
-            raise ProgrammingError(f"cannot fetch {count!r} rows", sqlstate="22023")
-        return self._result().fetch(count)
+            raise ProgrammingError(f"cannot fetch {quote_value(count)} rows", sqlstate="22023")
+        return self._result().fetch(min(count, sys.maxsize))
 
     @guarded
     def fetchall(self) -> list[Row]:
@@ -151,7 +152,7 @@ class Cursor:
         """
         if not isinstance(rows_per_batch, int) or rows_per_batch < 1:
             raise ProgrammingError(
-                f"cannot fetch batches of {rows_per_batch!r} rows",
+                f"cannot fetch batches of {quote_value(rows_per_batch)} rows",
                 hint="give the most rows that a batch may have, 1 or more",
                 sqlstate="22023",
             )
@@ -251,7 +252,9 @@ class Cursor:
             raise ProgrammingError(f"scroll knows no mode {mode!r}", sqlstate="22023")
         target = value + (rows.position if mode == "relative" else 0)
         if rows.length is not None and not 0 <= target <= rows.length:
-            raise RowPositionError(f"row {target} is outside the result of {rows.length} rows")
+            raise RowPositionError(
+                f"row {quote_value(target)} is outside the result of {rows.length} rows"
+            )
         rows.seek(target)
 
     def setinputsizes(self, sizes: Sequence[object]) -> None:

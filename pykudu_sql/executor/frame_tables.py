@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pykudu_sql.executor.frames import arrow_of
+from pykudu_sql.executor.frames import arrow_of, check_columns
 from pykudu_sql.files.inferred_table import schema_columns
 from pykudu_sql.files.reading.typed_values import read_values
 from pykudu_sql.planner.plan.frame_table import FrameTable, frame_table
@@ -145,6 +145,7 @@ def _copied(data: Any) -> Any:
     if type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns"):
         return data.copy()
     if isinstance(data, Mapping):
+        check_columns(data)
         return {name: copy(cells) for name, cells in data.items()}
     return data
 

@@ -82,6 +82,19 @@ def table_of(data: Any) -> tuple[Any, InferredTable]:
     return rows, InferredTable(schema_columns(rows.schema), ())
 
 
+def check_columns(columns: Mapping[Any, Any]) -> None:
+    """See that each column of a dict has values. Raises InterfaceError: one is a single value."""
+    for name, values in columns.items():
+        try:
+            len(values)
+        except TypeError:
+            raise InterfaceError(
+                f"column '{name!s:.80}' is of type {type(values).__name__}, which has no length",
+                hint="give a list or an array for each column",
+                sqlstate="07006",
+            ) from None
+
+
 def arrow_of(data: Any) -> "pa.Table | pa.RecordBatchReader":
     """Data with names of columns, as a table or a reader of Arrow.
 
@@ -89,18 +102,20 @@ def arrow_of(data: Any) -> "pa.Table | pa.RecordBatchReader":
     """
     if isinstance(data, pa.Table | pa.RecordBatchReader):
         return data
+    if isinstance(data, Mapping):
+        check_columns(data)
     try:
         if isinstance(data, Mapping):
             return pa.table({str(name): values for name, values in data.items()})
         if isinstance(data, list | tuple) and data and all(isinstance(r, Mapping) for r in data):
             return pa.table(columns_of_rows(data, ()) or {})
-        if type(data).__module__.partition(".")[0] == "pandas":
+        if type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns"):
             return pa.Table.from_pandas(data, preserve_index=False)
         if isinstance(data, pa.RecordBatch):
             return pa.Table.from_batches([data])
         if hasattr(data, "__arrow_c_stream__"):
             return pa.RecordBatchReader.from_stream(data)
-    except pa.ArrowException as error:
+    except (pa.ArrowException, OverflowError) as error:
         raise InvalidSchemaError(
             "a column has values of several types, or of one that Arrow has not",
             hint="create the table first",

@@ -15,13 +15,15 @@ def parameter_rows(rows: Iterable[ParameterValues | None]) -> list[ParameterValu
 
     Raises InterfaceError: they are no sequence.
     """
-    if not isinstance(rows, Iterable):
+    try:
+        each = iter(rows)
+    except TypeError:
         raise InterfaceError(
             f"executemany takes a sequence of parameters, not {type(rows).__name__}",
             hint="such as [(1, 'a'), (2, 'b')]",
             sqlstate="07001",
-        )
-    return [() if parameters is None else parameters for parameters in rows]
+        ) from None
+    return [() if parameters is None else parameters for parameters in each]
 
 
 def check_parameter_shape(plan: "Plan", arity: int, parameters: ParameterValues) -> None:

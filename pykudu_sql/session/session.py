@@ -176,12 +176,21 @@ class Session:
         Raises Error: the columns have no types that a table has, or see `append`.
         """
         check_text(table, "the name of a table")
+        if not isinstance(key, Sequence):
+            raise InterfaceError(
+                f"the key is a list of names of columns, not {type(key).__name__}",
+                hint="such as key=['id']",
+                sqlstate="07006",
+            )
+        names = [key] if isinstance(key, str) else key
+        for each in names:
+            check_text(each, "the name of a key's column")
         from pykudu_sql.executor.frames import table_of
 
         with self._error_boundary(""):
             arrow_table, inferred = table_of(data)
             name = ".".join(map(quote_name, table.split(".")))
-            statement = inferred.with_key(key).create_statement(name)
+            statement = inferred.with_key(names).create_statement(name)
         if partition_by is not None:
             statement += f" PARTITION BY {partition_by}"
         self.execute(statement)

@@ -27,13 +27,22 @@ from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
 _WIDE = Context(prec=80)
 _SINGLE = struct.Struct("<f")
 _NO_EXACT_NUMBERS = frozenset({"inf", "infinity", "nan"})
+_WRITTEN_BITS = 2000  # of integers that Python writes out under every limit of digits
+_MOST_INTEGER_DIGITS = 40  # more than any integer type has
 
 
 def _in_range(value: int, column_type: DataType) -> int:
     low, high = column_type.integer_range or (value, value)
     if not low <= value <= high:
-        raise ValueOutOfRangeError(f"value {value} is out of range for {column_type}")
+        raise _out_of_range(value, column_type)
     return value
+
+
+def _out_of_range(
+    value: "int | float | str | Decimal", column_type: DataType
+) -> ValueOutOfRangeError:
+    text = value if isinstance(value, str) else number_text(value)
+    return ValueOutOfRangeError(f"value {text} is out of range for {column_type}")
 
 
 _INTEGERS = (Kind.INT8, Kind.INT16, Kind.INT32, Kind.INT64)
@@ -71,6 +80,8 @@ def _int_cell(value: object, column_type: DataType) -> int:
     if isinstance(value, int) or is_numpy_integer(value):
         return _in_range(int(value), column_type)
     if isinstance(value, float | Decimal) or is_numpy_float(value):
+        if isinstance(value, Decimal) and _is_huge(value):
+            raise _out_of_range(value, column_type)
         if value != int(value):  # a fraction would be lost
             raise ValueError(value)
         return _in_range(int(value), column_type)
@@ -79,14 +90,22 @@ def _int_cell(value: object, column_type: DataType) -> int:
     raise TypeError(value)
 
 
+def _is_huge(value: Decimal) -> bool:
+    """Whether a number is so large that its digits are not to be written out as an integer's."""
+    return value.is_finite() and value.adjusted() > _MOST_INTEGER_DIGITS
+
+
 def _float_cell(value: object, column_type: DataType) -> float:
     if type(value) is float and column_type.kind is Kind.DOUBLE:
         return value
     if isinstance(value, bool) or not _is_number_or_text(value):
         raise TypeError(value)
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise _out_of_range(value, column_type) from None
     if math.isinf(number) and isinstance(value, Decimal) and value.is_finite():
-        raise ValueOutOfRangeError(f"value {value} is out of range for {column_type}")
+        raise _out_of_range(value, column_type)
     return number if column_type.kind is not Kind.FLOAT else _single(number, column_type)
 
 
@@ -95,7 +114,7 @@ def _single(number: float, column_type: DataType) -> float:
     try:
         nearest: float = _SINGLE.unpack(_SINGLE.pack(number))[0]
     except OverflowError:
-        raise ValueOutOfRangeError(f"value {number} is out of range for {column_type}") from None
+        raise _out_of_range(number, column_type) from None
     return nearest
 
 
@@ -106,13 +125,15 @@ def _is_number_or_text(value: object) -> "TypeGuard[int | float | str | Decimal]
 def _decimal_cell(value: object, column_type: DataType) -> int:
     if isinstance(value, bool) or not _is_number_or_text(value):
         raise TypeError(value)
+    if isinstance(value, int) and value.bit_length() > _WRITTEN_BITS:
+        raise _out_of_range(value, column_type)
     number = value if isinstance(value, Decimal) else Decimal(str(value))
     if not number.is_finite():
         raise InvalidOperation(value)
     scaled = number.scaleb(column_type.scale, _WIDE).to_integral_value(ROUND_HALF_UP, _WIDE)
     low, high = column_type.integer_range or (0, 0)
     if not low <= scaled <= high:
-        raise ValueOutOfRangeError(f"value {number} is out of range for {column_type}")
+        raise _out_of_range(number, column_type)
     return int(scaled)
 
 
@@ -271,6 +292,17 @@ def _is_no_exact_number(value: object) -> bool:
     return is_number and str(value).strip().lower().lstrip("+-") in _NO_EXACT_NUMBERS
 
 
+def number_text(number: "int | float | Decimal") -> str:
+    """A number as a message quotes it, of at most 80 characters.
+
+    Of an integer that Python does not write out it is the power of ten below it.
+    """
+    if isinstance(number, int) and number.bit_length() > _WRITTEN_BITS:
+        power = int((number.bit_length() - 1) * math.log10(2))
+        return f"about {'-' if number < 0 else ''}1e{power}"
+    return f"{number!s:.80}"
+
+
 def quote_value(value: object) -> str:
     """A value as a message quotes it; one of a type without literals with its type."""
     import pyarrow as pa
@@ -279,7 +311,9 @@ def quote_value(value: object) -> str:
         value, Decimal | dt.date | dt.time | dt.timedelta | list | dict
     ):
         return f"{value!s:.80}"
-    if isinstance(value, bool | int | float | str | bytes | bytearray):
+    if isinstance(value, int | float):
+        return number_text(value)
+    if isinstance(value, str | bytes | bytearray):
         return f"{value!r:.80}"
     if isinstance(value, pa.MonthDayNano):
         return "an interval"

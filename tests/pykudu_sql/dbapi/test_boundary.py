@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -228,3 +229,31 @@ def test_another_number_of_arguments_than_a_call_takes_is_a_type_error(
     for call in calls:
         with pytest.raises(TypeError, match=call.__name__):
             call(*arguments)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda conn: pykudu_sql.split_statements(None),
+        lambda conn: pykudu_sql.is_complete(b"SELECT 1"),
+        lambda conn: conn.create_table("sizes", {"a": [1]}, key=None),
+        lambda conn: conn.create_table("sizes", {"a": [1]}, key=[1]),
+        lambda conn: conn.create_table("sizes", {"a": [1]}, key=b"a"),
+        lambda conn: conn.create_table("sizes", {"a": 1}, key=["a"]),
+        lambda conn: conn.register("frame", {"a": 1}),
+        lambda conn: conn.register("frame", {"a": None}),
+        lambda conn: conn.register("frame", {"a": (number for number in [1])}),
+        lambda conn: conn.executemany("SELECT ?", np.array(3)),
+    ],
+)
+def test_an_argument_of_another_kind_is_an_error_of_the_interface(
+    ask: Callable[[Connection], object],
+) -> None:
+    with pytest.raises(pykudu_sql.InterfaceError):
+        ask(pykudu_sql.connect())
+
+
+def test_a_key_may_be_the_name_of_one_column() -> None:
+    conn = pykudu_sql.connect(autocommit=True)
+    assert conn.create_table("sizes", {"id": [1, 2]}, key="id") == 2
+    assert conn.list_keys("sizes") == ["id"]
