@@ -26,7 +26,7 @@ from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.table_copy import CopyTable
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.errors import InvalidValueError, SyntaxError
+from pykudu_sql.storage.errors import InvalidValueError, SyntaxError, UndefinedTableError
 
 if TYPE_CHECKING:
     from pykudu_sql.planner.plan.copy_plans import CopyFrom, CopyOption, CopyOptions, CopyTo
@@ -42,6 +42,10 @@ _FLAGS: Final[Mapping[str, bool]] = {
     "true": True, "on": True, "1": True, "false": False, "off": False, "0": False,
 }  # fmt: skip
 _TEXTS: Final = ("format", "compression", "delimiter", "null", "quote")
+_MAKE_TABLE: Final = (
+    "CREATE TABLE makes it; so do .import FILE TABLE --create of the shell and pykudu-sql load, "
+    "with the types of the file"
+)
 _SWITCHES: Final = ("header", "overwrite")
 _OPTIONS: Final = (*_TEXTS, *_SWITCHES, "partition_by", "row_group_size")
 # As older PostgreSQL takes them, without parentheses.
@@ -68,7 +72,7 @@ def plan_copy(tokens: TokenStream, context: PlanContext) -> "CopyFrom | CopyTo |
     if tokens.accept("FROM"):
         from pykudu_sql.planner.plan.copy_plans import CopyFrom
 
-        table = target_table(name, start_token, context)
+        table = _target_table(name, start_token, context)
         columns = None if listed is None else _columns(table, listed)
         return CopyFrom(table, columns, *_file(tokens))
     if not tokens.accept("TO"):
@@ -81,6 +85,16 @@ def plan_copy(tokens: TokenStream, context: PlanContext) -> "CopyFrom | CopyTo |
         return _copy_to(selection(), *_file(tokens))
     target, options = _file(tokens)
     return CopyTable(stored, target, options, lambda: _copy_to(selection(), target, options))
+
+
+def _target_table(name: str, token: Token, context: PlanContext) -> TableInfo:
+    """The table that files are to go into. Raises UndefinedTableError: with how to make it."""
+    try:
+        return target_table(name, token, context)
+    except UndefinedTableError as error:
+        if error.hint is None:
+            error.hint = _MAKE_TABLE
+        raise
 
 
 def _stored_table(name: str, context: PlanContext) -> TableInfo | None:

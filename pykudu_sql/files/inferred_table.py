@@ -1,11 +1,13 @@
 """A table for files: the types of their columns, and a key proposed.
 
-Types are inferred by Arrow from the first rows. Texts that a number would change (`007`, more
-digits than a DOUBLE has) stay texts. The key is the first column, or pair of columns, whose values
-differ in all rows seen; the rows behind them are checked when they are inserted.
+Types are inferred by Arrow, from all rows of files that are not large, else from the first. Texts
+that a number would change (`007`, more digits than a DOUBLE has) stay texts. The key is the first
+column, or pair of columns, whose values differ in all rows seen; the rows behind them are checked
+when they are inserted.
 """
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -29,6 +31,8 @@ from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.errors import DataError, InvalidSchemaError, UndefinedColumnError
 
 SAMPLE_BYTES: Final = 8 << 20
+# Files of more bytes together are not read to their ends for the types of their columns.
+_READ_BYTES: Final = 64 << 20
 _HEADER_BYTES: Final = 1 << 16
 _SAMPLE_OBJECTS: Final = 20_000
 _LEADING_ZERO: Final = r"^\s*[+-]?0[0-9]"
@@ -92,19 +96,26 @@ class InferredTable:
 
 
 def infer_table(pattern: str, options: FileOptions) -> InferredTable:
-    """The table for the files that a path, a folder or a glob names, by the first of them.
+    """The table for the files that a path, a folder or a glob names.
+
+    Types hold all values of files that are not large, else those of the first rows.
 
     Raises OperationalError: there is none; DataError: it cannot be read; InvalidSchemaError: it has
     a column of a type that no table has; InvalidValueError: its format is not known.
     """
-    file = FileAccess(True, None, False).to_read(pattern)[0]
-    kind = file_kind(file.name, options)
+    files = FileAccess(True, None, False).to_read(pattern)
+    kinds = [(each, file_kind(each.name, options)) for each in files]
+    file, kind = kinds[0]
     try:
         rows = _sample(file, kind)
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise DataError(f"'{file.name}' cannot be read as {kind.format}: {error!s:.200}") from None
-    columns = schema_columns(rows.schema, kind.is_text)
+    columns = dict(schema_columns(rows.schema, kind.is_text))
     lower = rows.rename_columns([*columns])
+    sizes = [os.stat(each.path).st_size for each in files]
+    if sum(sizes) <= _READ_BYTES:
+        full = [one for one, size in zip(kinds, sizes, strict=True) if not one[1].is_empty(size)]
+        columns.update(infer_columns(full))
     return InferredTable(columns, _proposed_key(lower, columns))
 
 
@@ -172,7 +183,8 @@ def _pieces(file: PermittedFile, kind: FileKind) -> Iterator[pa.Table]:
         if kind.format == "json" and begins_array(left):
             yield _sample(file, kind)
             return
-        header = left[: left.find(b"\n") + 1] if kind.format == "csv" else b""
+        is_headed = kind.format == "csv" and kind.options.header
+        header = left[: left.find(b"\n") + 1] if is_headed else b""
         piece_header = b""
         while left:
             more = stream.read(SAMPLE_BYTES)
@@ -261,7 +273,10 @@ def _csv_sample(data: bytes, kind: FileKind) -> pa.Table:
         newlines_in_values=True,
         invalid_row_handler=lambda row: "skip",
     )
-    reading = arrow_csv.ReadOptions(block_size=max(len(data), 1) + 1)
+    is_headed = kind.options.header
+    reading = arrow_csv.ReadOptions(
+        block_size=max(len(data), 1) + 1, autogenerate_column_names=not is_headed
+    )
     nulls = [*arrow_csv.ConvertOptions().null_values, kind.options.null]
     inferring = arrow_csv.ConvertOptions(null_values=nulls)
     rows = arrow_csv.read_csv(BytesIO(data), reading, parsing, inferring)
@@ -273,7 +288,8 @@ def _csv_sample(data: bytes, kind: FileKind) -> pa.Table:
         is_number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
         if is_number and _would_change(texts.column(index), field.type):
             rows = rows.set_column(index, field.name, texts.column(index))
-    return rows.rename_columns(header_names(rows.column_names))
+    names = rows.column_names if is_headed else [""] * rows.num_columns
+    return rows.rename_columns(header_names(names))
 
 
 def _would_change(texts: pa.ChunkedArray, kind: pa.DataType) -> bool:

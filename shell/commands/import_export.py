@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import pykudu_sql
 from pykudu_sql.shell.commands.command import (
     ExternalAccess,
     command,
@@ -16,7 +17,12 @@ if TYPE_CHECKING:
     from pykudu_sql.files.formats import FileOptions
     from pykudu_sql.shell.session import ShellSession
 
-_IMPORT_ARGUMENTS = "FILE TABLE [--create] [--key A,B] [--null WORD]"
+_IMPORT_ARGUMENTS = "FILE TABLE [--create] [--key A,B] [--null WORD] [--no-header]"
+_AFTER_FAILURE = (
+    "HINT: SET row_errors = 'collect' leaves out rows that do not fit, and SHOW ROW ERRORS lists "
+    "them; or run the CREATE TABLE above with wider types or another key, and .import without "
+    "--create"
+)
 _IMPORT = f"usage: .import {_IMPORT_ARGUMENTS}"
 
 
@@ -30,11 +36,13 @@ def import_command(session: "ShellSession", arguments: Sequence[str]) -> None:
     from pykudu_sql.files.formats import FileOptions
     from pykudu_sql.files.inferred_table import with_likely_delimiter
 
-    words, key, null, creates = list[str](), None, None, False
+    words, key, null, creates, has_header = list[str](), None, None, False, True
     remaining_arguments = iter(arguments)
     for word in remaining_arguments:
         if word == "--create":
             creates = True
+        elif word == "--no-header":
+            has_header = False
         elif word == "--key":
             key = next(remaining_arguments, "")
         elif word.startswith("--key="):
@@ -50,7 +58,7 @@ def import_command(session: "ShellSession", arguments: Sequence[str]) -> None:
     if len(words) != 2 or key == "" or (key is not None and not creates):
         raise UsageError(_IMPORT + ("; --key belongs to --create" if key and not creates else ""))
     file, table = str(parse_path(words[0])), _table(words[1])
-    options = with_likely_delimiter(file, FileOptions(null=null or ""))
+    options = with_likely_delimiter(file, FileOptions(null=null or "", header=has_header))
     copy = f"COPY {table} FROM {_text(file)}{_copy_options(options)}"
     if not creates:
         is_plain = "." not in words[1]
@@ -61,8 +69,11 @@ def import_command(session: "ShellSession", arguments: Sequence[str]) -> None:
     session.run_statement(_create_statement(file, table, key, options))
     try:
         session.run_statement(copy)
-    except BaseException:
+    except BaseException as error:
         session.connection.execute(f"DROP TABLE {table}")
+        print_error(f"Table {table} has been dropped again: nothing was imported.")
+        if isinstance(error, pykudu_sql.Error):
+            print_error(_AFTER_FAILURE)
         raise
 
 
@@ -71,6 +82,8 @@ def _copy_options(options: "FileOptions") -> str:
     delimiter = options.delimiter if options.delimiter != "," else None
     named = {"NULL": options.null or None, "DELIMITER": delimiter}
     texts = [f"{name} {_text(text)}" for name, text in named.items() if text is not None]
+    if not options.header:
+        texts.append("HEADER false")
     return f" ({', '.join(texts)})" if texts else ""
 
 

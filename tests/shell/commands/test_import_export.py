@@ -105,6 +105,46 @@ def test_what_cannot_be_made_is_told_and_leaves_no_table(
     assert "made" not in printed.splitlines()[-1]
 
 
+def test_a_table_that_goes_again_is_named_with_the_ways_out(database: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a,b\n1,1\n1,2\n")
+    printed = output_of(database, f".import {tmp_path}/x.csv made --create --key a")
+    assert "line 3" in printed
+    assert 'Table "made" has been dropped again: nothing was imported.' in printed
+    assert "SET row_errors = 'collect'" in printed
+    script = f"SET row_errors = 'collect';\n.import {tmp_path}/x.csv made --create --key a"
+    assert "Copied 1 row(s), 1 row(s) failed" in output_of(database, script)
+
+
+def test_types_are_those_of_all_rows_of_all_files(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pykudu_sql.files.inferred_table.SAMPLE_BYTES", 1 << 10)
+    rows = "".join(f"{number},{number},{number}\n" for number in range(400))
+    (tmp_path / "many").mkdir()
+    (tmp_path / "many" / "a.csv").write_text(f"k,v,w\n{rows}400,1.5,x\n")
+    (tmp_path / "many" / "b.csv").write_text("k,v,w\n401,2,2026-01-31\n")
+    assert "Copied 402 row(s)" in output_of(database, f".import {tmp_path}/many m --create")
+    with pykudu_sql.connect(database) as connection:
+        types = [row[1] for row in connection.execute("DESCRIBE m").fetchall()]
+    assert types == ["BIGINT", "DOUBLE", "STRING"]
+
+
+def test_a_file_without_a_header_has_numbered_columns(database: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("1,a\n2,b\n")
+    line = f".import {tmp_path}/x.csv x --create --no-header"
+    assert "Copied 2 row(s)" in output_of(database, line)
+    assert "Copied 2 row(s)" in output_of(database, f".import {tmp_path}/x.csv t --no-header")
+    with pykudu_sql.connect(database) as connection:
+        rows = connection.execute("SELECT column1, column2 FROM x ORDER BY 1").fetchall()
+        assert rows == [(1, "a"), (2, "b")] == connection.execute("TABLE t").fetchall()
+
+
+def test_copy_into_a_table_that_is_not_there_says_how_to_make_it(
+    database: Path, tmp_path: Path
+) -> None:
+    assert ".import FILE TABLE --create" in output_of(database, "COPY nope FROM 'x.csv';")
+
+
 def test_nested_columns_are_refused(database: Path, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('{"a": 1, "b": [1]}')
     assert "which no table takes" in output_of(database, f".import {tmp_path}/x.json j --create")
