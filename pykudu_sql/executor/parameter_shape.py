@@ -1,6 +1,6 @@
 """The shape of what a program passes for a statement's parameters: how many, and of which kind."""
 
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from pykudu_sql.planner.operands.value import ParameterValues
@@ -32,7 +32,8 @@ def check_parameter_shape(plan: "Plan", arity: int, parameters: ParameterValues)
     `arity`: positional parameters that it takes; -1 when it takes named ones. EXPLAIN may go
     without them. Raises InterfaceError: they do not.
     """
-    if not parameters and _only_explains(plan):
+    count = _count_of(parameters)
+    if count == 0 and _only_explains(plan):
         return
     if arity < 0:
         if not isinstance(parameters, Mapping):
@@ -42,18 +43,26 @@ def check_parameter_shape(plan: "Plan", arity: int, parameters: ParameterValues)
                 "too: {'1': value}. In a sequence each is `?`",
                 sqlstate="07001",
             )
-    elif isinstance(parameters, str | bytes | Mapping) or not isinstance(parameters, Sized):
-        if not isinstance(parameters, Sized) or parameters or arity:
+    elif isinstance(parameters, str | bytes | Mapping) or count is None:
+        if count != 0 or arity:
             raise InterfaceError(
                 f"parameters for `?` come as a sequence, not as {type(parameters).__name__}",
                 hint="one value is passed as (value,)",
                 sqlstate="07001",
             )
-    elif len(parameters) != arity:
+    elif count != arity:
         raise InterfaceError(
-            f"the statement takes {arity} parameter(s), {len(parameters)} were given",
+            f"the statement takes {arity} parameter(s), {count} were given",
             sqlstate="07001",
         )
+
+
+def _count_of(parameters: object) -> int | None:
+    """How many there are; None of what has no length."""
+    try:
+        return len(parameters)  # type: ignore[arg-type]
+    except TypeError:
+        return None
 
 
 def _only_explains(plan: "Plan") -> bool:

@@ -48,7 +48,7 @@ _Run = tuple[int, dict[str, Any] | None]
 
 def explain_plan(state: SessionState, plan: Explain, parameters: ParameterValues) -> Outcome:
     """EXPLAIN without running anything."""
-    if plan.parameters and not parameters:
+    if plan.parameters and not len(parameters):
         return _outcome(plan, ExplainFacts())
     scans = _scan_facts(state, plan.plan, parameters)
     choice = _engine_choice(state, plan.plan, parameters)

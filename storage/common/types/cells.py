@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, TypeGuard
 
 from pykudu_sql.storage.common.types.numpy_scalars import (
+    is_beyond_micros,
     is_numpy_bool,
     is_numpy_datetime,
     is_numpy_float,
@@ -143,6 +144,8 @@ def _date_cell(value: object, column_type: DataType) -> int:
         text = value.strip()
         value = dt.date.fromisoformat(text) if len(text) == 10 else dt.datetime.fromisoformat(text)
     if is_numpy_datetime(value):
+        if is_beyond_micros(value):
+            raise ValueOutOfRangeError(f"{value} is out of range for {column_type}")
         return _in_range(int(value.astype("datetime64[D]").astype("int64")), column_type)
     if isinstance(value, dt.datetime):
         value = _in_utc(value).date()
@@ -167,6 +170,8 @@ def _timestamp_cell(value: object, column_type: DataType) -> int:
     if isinstance(value, str):
         value = dt.datetime.fromisoformat(value.strip())
     if is_numpy_datetime(value):
+        if is_beyond_micros(value):
+            raise ValueOutOfRangeError(f"{value} is out of range for {column_type}")
         return int(value.astype("datetime64[us]").astype("int64"))
     if isinstance(value, dt.datetime):
         return (_in_utc(value) - EPOCH) // dt.timedelta(microseconds=1)
@@ -317,7 +322,10 @@ def quote_value(value: object) -> str:
         return f"{value!r:.80}"
     if isinstance(value, pa.MonthDayNano):
         return "an interval"
-    return f"a {type(value).__name__}, {str(value)!r:.80},"
+    try:
+        return f"a {type(value).__name__}, {str(value)!r:.80},"
+    except Exception:  # of the value's own code
+        return f"a {type(value).__name__}"
 
 
 def from_cell(cell: Cell, column_type: DataType) -> Any:

@@ -4,10 +4,20 @@ A value can be a scalar of numpy only in a process that has loaded numpy; before
 """
 
 import sys
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 if TYPE_CHECKING:
     import numpy as np
+
+_DAY = 86400.0
+# Of numpy's units; the finer ones do not reach so far.
+_SECONDS: Mapping[str, float] = MappingProxyType(
+    {"Y": 365.2425 * _DAY, "M": 30.436875 * _DAY, "W": 7 * _DAY, "D": _DAY}
+    | {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6}
+)
+_MOST_SECONDS = 9.2e12  # 2**63 microseconds are a few more
 
 
 def is_numpy_bool(value: object) -> "TypeGuard[np.bool_]":
@@ -43,3 +53,15 @@ def is_numpy_scalar(value: object) -> "TypeGuard[np.generic]":
 def _is_of_class(value: object, name: str) -> bool:
     # Another thread may be loading numpy, which has not all of its classes then.
     return isinstance(value, getattr(sys.modules.get("numpy"), name, ()))
+
+
+def is_beyond_micros(value: "np.datetime64 | np.timedelta64") -> bool:
+    """Whether a time is so far that numpy would wrap it around as 64 bits of microseconds.
+
+    `value`: not NaT.
+    """
+    import numpy as np
+
+    unit, count = np.datetime_data(value.dtype)
+    seconds = abs(float(value.astype("int64"))) * count * _SECONDS.get(unit, 0.0)
+    return seconds > _MOST_SECONDS

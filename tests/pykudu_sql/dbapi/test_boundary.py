@@ -257,3 +257,16 @@ def test_a_key_may_be_the_name_of_one_column() -> None:
     conn = pykudu_sql.connect(autocommit=True)
     assert conn.create_table("sizes", {"id": [1, 2]}, key="id") == 2
     assert conn.list_keys("sizes") == ["id"]
+
+
+def test_parameters_may_be_an_array_of_numpy(connection: Connection) -> None:
+    rows = connection.execute("SELECT s FROM t WHERE id IN (?, ?)", np.array([1, 2])).fetchall()
+    assert sorted(rows) == [("a",), ("b",)]
+    statement = "EXPLAIN SELECT s FROM t WHERE id IN (?, ?)"
+    assert connection.execute(statement, np.array([1, 2])).fetchall()
+    connection.executemany("UPSERT INTO t (id, s) VALUES (?, ?)", np.array([[3, 4], [5, 6]]))
+    assert connection.execute("SELECT count(*) FROM t").fetchall() == [(4,)]
+    with pytest.raises(InterfaceError):
+        connection.execute("SELECT s FROM t WHERE id = ?", np.array([1, 2]))
+    with pytest.raises(InterfaceError):
+        connection.execute("SELECT s FROM t WHERE id = ?", np.array(1))

@@ -5,6 +5,8 @@ from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 import pykudu_sql
@@ -90,3 +92,28 @@ def test_an_integer_beyond_all_types_makes_no_table() -> None:
     with pytest.raises(pykudu_sql.ProgrammingError) as raised:
         pykudu_sql.connect().create_table("sizes", {"a": [10**5000]}, key=["a"])
     assert raised.value.sqlstate == "42P16"
+
+
+@pytest.mark.parametrize(
+    "moment", [np.datetime64(2**62, "s"), np.datetime64(-(2**40), "Y"), np.datetime64(2**50, "D")]
+)
+def test_a_numpy_time_beyond_64_bits_of_microseconds_does_not_wrap_around(
+    moment: np.datetime64,
+) -> None:
+    conn = pykudu_sql.connect(autocommit=True)
+    conn.execute("CREATE TABLE moments (k INT PRIMARY KEY, at TIMESTAMP, day DATE)")
+    for column in ("at", "day"):
+        with pytest.raises(pykudu_sql.DataError):
+            conn.append("moments", [{"k": 1, column: moment}])
+        with pytest.raises(pykudu_sql.DataError):
+            conn.execute(f"INSERT INTO moments (k, {column}) VALUES (1, ?)", (moment,))
+        with pytest.raises(pykudu_sql.DataError):
+            conn.execute(f"SELECT k FROM moments WHERE {column} < ?", (moment,))
+
+
+@pytest.mark.parametrize("kind", ["TIMESTAMP", "TINYINT", "DOUBLE", "STRING"])
+def test_a_value_that_cannot_be_written_out_is_named_by_its_type(kind: str) -> None:
+    conn = pykudu_sql.connect(autocommit=True)
+    conn.execute(f"CREATE TABLE moments (k INT PRIMARY KEY, v {kind})")
+    with pytest.raises(pykudu_sql.DataError, match="TimestampScalar"):
+        conn.append("moments", [{"k": 1, "v": pa.scalar(2**62, pa.timestamp("s"))}])
