@@ -295,7 +295,7 @@ def _pruning(scan: Scan, facts: ExplainFacts) -> str:
     waiting = isinstance(template, ParameterComparison | ParameterInList | AllOf | AnyOf)
     if waiting and facts.parameters is None:
         return f"tablets: up to {total} of {total}, known when the parameters are"
-    predicate = bind_predicate(template, facts.parameters or ())
+    predicate = bind_predicate(template, () if facts.parameters is None else facts.parameters)
     scanned = len(prune(table.schema, table.partition_schema, predicate))
     return f"tablets: {scanned} of {total}"
 
