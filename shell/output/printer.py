@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from pykudu_sql.shell.output.columnar.texts import Column, ColumnBatches
 
 _BATCH_ROWS = 10_000
+# Rows that are written from Python values: Arrow imports pandas to make columns of such rows.
+_FEW_ROWS = 1000
 _RETAINED_BYTES = 64 << 20
 # Types that Arrow has no type for: their texts are made of Python values.
 _PYTHON_ALONE = frozenset({"BIGNUM", "INTERVAL", "UHUGEINT"})
@@ -252,7 +254,7 @@ def _export(
 
     if settings.format not in COLUMN_FORMATS:
         chunks = _row_chunks(names, row_batches(), settings)
-    elif any(name in _PYTHON_ALONE for name in types):
+    elif 0 <= cursor.rowcount <= _FEW_ROWS or any(name in _PYTHON_ALONE for name in types):
         chunks = _column_chunks(names, map(_transpose, row_batches()), settings)
     else:
         chunks = _column_chunks(names, column_batches(), settings)

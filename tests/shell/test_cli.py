@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import pykudu_sql
 from pykudu_sql.shell.cli import main
 from pykudu_sql.shell.subcommands import SUBCOMMANDS
 
@@ -95,6 +96,33 @@ def test_values_of_every_kind_are_printed_without_pandas(output_format: str) -> 
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.decode().endswith("True False\n")
+
+
+def test_rows_by_key_counts_and_listings_are_printed_in_every_format_without_pandas(
+    tmp_path: Path,
+) -> None:
+    with pykudu_sql.connect(tmp_path / "my.db") as connection:
+        connection.execute("CREATE TABLE t (id INT PRIMARY KEY, s STRING)")
+        connection.execute("INSERT INTO t VALUES (1, 'x'), (2, NULL)")
+        connection.commit()
+    statements = [
+        "SELECT * FROM t WHERE id = 1",
+        "SELECT * FROM t WHERE id IN (1, 2)",
+        "SELECT count(*) FROM t",
+        "SHOW TABLES",
+        "DESCRIBE t",
+    ]
+    program = (
+        "import sys; from pykudu_sql.shell.cli import main;"
+        "from pykudu_sql.shell.settings import FORMATS;"
+        f"loading = [(name, sql) for name in FORMATS for sql in {statements!r}"
+        " if main(['my.db', '--format', name, '-c', sql]) or 'pandas' in sys.modules];"
+        "print('pandas for', loading)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, check=True
+    )
+    assert done.stdout.decode().endswith("pandas for []\n"), done.stderr.decode()
 
 
 def test_a_row_of_literals_loads_few_modules_and_none_that_starts_programs() -> None:
