@@ -161,7 +161,8 @@ def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
             names = _names(plan.table, plan.column_ids)
             return _tree(head, [f"columns: {names}", *_query(plan.query, facts)])
         case UpdateQuery():
-            names = _names(plan.table, plan.column_ids)
+            ids = (*plan.column_ids, *(column_id for column_id, _ in plan.constants))
+            names = _names(plan.table, ids)
             return _tree(
                 f"UPDATE {plan.table.name}", [f"columns: {names}", *_query(plan.query, facts)]
             )

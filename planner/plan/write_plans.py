@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from pykudu_sql.planner.operands.value import ParameterKey, Value
+from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Value
 from pykudu_sql.planner.plan.query_plans import Query
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
@@ -76,11 +76,21 @@ class UpdateQuery(QueryWrite):
     """New values for the rows of a query: it yields the rows, then `column_ids`.
 
     The rows come as their addresses, or else as their key columns.
+
+    `constants`: texts and bytes that all rows get alike, which the query does not give: an engine
+    makes a copy of them for each row.
     """
 
     table: TableInfo
     column_ids: tuple[int, ...]
     query: Query
+    constants: tuple[tuple[int, Value], ...] = ()
+
+    @property
+    def parameters(self) -> tuple[ParameterKey, ...]:
+        """Keys of the values a caller must supply."""
+        others = (value.key for _, value in self.constants if isinstance(value, Parameter))
+        return tuple(dict.fromkeys((*self.query.parameters, *others)))
 
 
 @dataclass(frozen=True, slots=True)

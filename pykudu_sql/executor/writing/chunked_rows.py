@@ -6,8 +6,9 @@ their addresses (`Transaction.change`), so that memory does not grow with them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.settings import EMBEDDED
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.memory_budget import MemoryBudget
+from pykudu_sql.storage.common.row_allowance import LEAST_WIDE_BYTES, rows_within
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
 from pykudu_sql.storage.errors import SerializationError
@@ -52,6 +54,7 @@ class ChunkedRows:
         chunk_bytes: of a chunk; its last batch may exceed it.
         close: gives up what is left; closing twice is allowed.
         types: SQL types of the columns, where an engine computes them.
+        more_bytes: what each row gets beside those, when it is written.
     """
 
     schema: pa.Schema
@@ -61,6 +64,7 @@ class ChunkedRows:
     chunk_bytes: int
     close: Callable[[], None] = lambda: None
     types: tuple[str, ...] = ()
+    more_bytes: int = 0
 
     def chunks(self) -> Iterator[pa.Table]:
         """All rows, a table for the first batches and for each chunk of the others.
@@ -82,14 +86,19 @@ class ChunkedRows:
             yield waiting.pop()
             if is_last:
                 return
-            batches, is_last = _read_chunk(self.read, self.chunk_bytes)
+            batches, is_last = _read_chunk(self.read, self.chunk_bytes, self.more_bytes)
 
     def _table(self, batches: Sequence[pa.RecordBatch]) -> pa.Table:
         return storable(EngineResult(pa.Table.from_batches(batches, self.schema), self.types))
 
 
-def _read_chunk(read: ReadBatch, most: int) -> tuple[Sequence[pa.RecordBatch], bool]:
-    """Batches that take more than some bytes, or all that are left, and whether they are."""
+def _read_chunk(
+    read: ReadBatch, most: int, more_bytes: int = 0
+) -> tuple[Sequence[pa.RecordBatch], bool]:
+    """Batches that take more than some bytes, or all that are left, and whether they are.
+
+    `more_bytes`: that each row counts for beside its own.
+    """
     batches: list[pa.RecordBatch] = []
     size = 0
     while size <= most:
@@ -97,7 +106,7 @@ def _read_chunk(read: ReadBatch, most: int) -> tuple[Sequence[pa.RecordBatch], b
         if batch is None:
             return batches, True
         batches.append(batch)
-        size += batch.nbytes
+        size += batch.nbytes + more_bytes * batch.num_rows
     return batches, False
 
 
@@ -191,14 +200,32 @@ def _streamed_query(
 
 
 def change_rows(
-    state: SessionState, query: "Query", parameters: ParameterValues, transaction: "Transaction"
+    state: SessionState,
+    query: "Query",
+    parameters: ParameterValues,
+    transaction: "Transaction",
+    more_bytes: int,
 ) -> ChunkedRows:
     """The rows of a query that names rows by their addresses, ready to be stored.
 
-    Raises Error: see `compute`.
+    `more_bytes`: what each row gets beside what the query gives. Raises Error: see `compute`.
     """
     size = min(CHANGE_BYTES, chunk_bytes(state.store.budget))
-    return _streamed(state, query, parameters, transaction, size)
+    rows = _streamed(state, query, parameters, transaction, size)
+    if more_bytes < LEAST_WIDE_BYTES:
+        return rows
+    slices = _slices(rows, rows_within(size, more_bytes, CHANGE_BYTES))
+    read = partial(next, slices, None)
+    first, is_all = _read_chunk(read, size, more_bytes)
+    return replace(rows, first=first, is_all=is_all, read=read, more_bytes=more_bytes)
+
+
+def _slices(rows: ChunkedRows, most: int) -> Iterator[pa.RecordBatch]:
+    """The batches of a stream, of no more rows than `most`."""
+    later = iter(()) if rows.is_all else iter(rows.read, None)
+    for batch in chain(rows.first or (), later):
+        for first in range(0, batch.num_rows, most):
+            yield batch.slice(first, most)
 
 
 def _streamed(

@@ -40,6 +40,7 @@ from pykudu_sql.planner.plan.plan import (
 )
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.row_allowance import text_bytes
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined
 from pykudu_sql.storage.common.types.arrays import cells_to_array, constant_array
@@ -317,13 +318,16 @@ def _from_query(
             with closing(stream), state.followed():
                 return write_rows(mode, transaction, table, kind, stream, columns_of)
         if not isinstance(plan, InsertQuery) and plan.by_address:
-            with closing(change_rows(state, plan.query, parameters, transaction)) as stream:
+            constants = _constants(plan, parameters)
+            more_bytes = text_bytes(constants.values())
+            read = partial(change_rows, state, plan.query, parameters, transaction, more_bytes)
+            with closing(read()) as stream:
                 if stream.is_all or transaction.addressed_in_memory <= MOST_IN_MEMORY:
-                    return _write_at(state, transaction, plan, kind, stream)
+                    return _write_at(state, transaction, plan, kind, stream, constants)
             # Changes of rows in memory stay there and in the log: those rows get files first.
             state.store.flush_tables([table], state.check_cancelled)
-            with closing(change_rows(state, plan.query, parameters, transaction)) as stream:
-                return _write_at(state, transaction, plan, kind, stream)
+            with closing(read()) as stream:
+                return _write_at(state, transaction, plan, kind, stream, constants)
         rows = storable(rows_of(state, plan.query, parameters, transaction))
         state.check_cancelled()
         return write_columns(mode, transaction, table, kind, _queried(table, plan, rows))
@@ -335,20 +339,30 @@ def _from_query(
     return lambda transaction: joined([run_once(transaction, row) for row in parameter_rows])
 
 
+def _constants(plan: UpdateQuery | DeleteQuery, parameters: ParameterValues) -> Mapping[int, Cell]:
+    """The cells that all rows of an UPDATE get alike. Raises as `bind_value`."""
+    pairs = () if isinstance(plan, DeleteQuery) else plan.constants
+    return {column_id: bind_value(value, parameters) for column_id, value in pairs}
+
+
 def _write_at(
     state: SessionState,
     transaction: Transaction,
     plan: UpdateQuery | DeleteQuery,
     kind: RowOpKind,
     rows: ChunkedRows,
+    constants: Mapping[int, Cell],
 ) -> RowResults:
-    """Write to the rows whose addresses a query gives."""
+    """Write to the rows whose addresses a query gives; `constants`: what all of them get."""
     ids = () if isinstance(plan, DeleteQuery) else plan.column_ids
+    types = {i: plan.table.schema.by_id[i].type for i in constants}
 
     def operations_of(chunk: pa.Table) -> RowOperations:
         state.check_cancelled()
         addresses, *values = chunk.columns
         columns = transaction.coerce(plan.table, dict(zip(ids, values, strict=True)))
+        for i, cell in constants.items():
+            columns[i] = constant_array(cell, types[i], chunk.num_rows)
         return RowOperations(kind, columns, chunk.num_rows, addresses.to_numpy())
 
     operations = map(operations_of, rows.chunks())

@@ -3,6 +3,7 @@
 import pytest
 
 from pykudu_sql.planner.dml.update import plan_delete, plan_truncate, plan_update
+from pykudu_sql.planner.operands.value import Parameter
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.change_plans import ChangeQuery
@@ -39,6 +40,48 @@ def test_a_place_behind_ignore_is_that_of_the_text(context: PlanContext) -> None
         plan_update(SourceText(text), context)
     assert caught.value.span is not None
     assert caught.value.span.start == text.index("nope")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "update t set s = repeat('c', 2000), a = b + 1 where b > 1",
+        "update t set s = repeat('c', 2000), a = u.id + 1 from u where u.t_id = t.id",
+    ],
+)
+def test_a_long_constant_is_no_column_of_the_query(context: PlanContext, sql: str) -> None:
+    updated = plan_update(SourceText(sql), context)
+    assert isinstance(updated, UpdateQuery)
+    by_name = updated.table.schema.by_name
+    assert updated.constants == ((by_name["s"].id, "c" * 2000),)
+    assert updated.column_ids == (by_name["a"].id,)
+    assert "ccc" not in updated.query.sql
+
+
+def test_a_text_that_is_a_parameter_is_no_column_of_the_query(context: PlanContext) -> None:
+    updated = plan_update(SourceText("update t set s = ?, a = ? where b = ?"), context)
+    assert isinstance(updated, UpdateQuery)
+    ((column_id, value),) = updated.constants
+    assert isinstance(value, Parameter)
+    assert (column_id, value.key) == (updated.table.schema.by_name["s"].id, 0)
+    assert sorted(map(str, updated.parameters)) == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "update t set s = 'c' where b > 1",
+        "update t set s = s || repeat('c', 2000) where b > 1",
+        "update t set s = ? where (select count(*) from (select t.*)) > 0",
+    ],
+)
+def test_what_differs_or_is_short_or_goes_to_keys_is_computed_by_the_query(
+    context: PlanContext, sql: str
+) -> None:
+    updated = plan_update(SourceText(sql), context)
+    assert isinstance(updated, UpdateQuery)
+    assert updated.constants == ()
+    assert updated.column_ids == (updated.table.schema.by_name["s"].id,)
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,51 @@ def test_a_statement_in_chunks_does_what_it_does_in_one_batch(
     assert rows_of(connection) == expected
 
 
+@pytest.mark.parametrize(
+    ("statement", "parameters"),
+    [
+        ("UPDATE t SET word = repeat('c', 5000)", []),
+        ("UPDATE t SET word = ?", ["c" * 5000]),
+        (
+            "UPDATE t SET word = :word, n = o.n + :n FROM o WHERE o.k = t.k",
+            {"word": "c" * 5000, "n": 7},
+        ),
+    ],
+)
+def test_a_long_constant_counts_for_each_row_of_a_chunk(
+    connection: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    chunks: list[int],
+    statement: str,
+    parameters: Any,
+) -> None:
+    connection.execute("BEGIN")
+    count = connection.execute(statement, parameters).rowcount
+    expected = rows_of(connection)
+    connection.execute("ROLLBACK")
+    assert {len(word) for _, _, word in expected if word[:2] == "cc"} == {5000}
+    chunks.clear()
+    monkeypatch.setattr(chunked_rows, "CHANGE_BYTES", 1 << 20)
+    assert connection.execute(statement, parameters).rowcount == count
+    assert rows_of(connection) == expected
+    assert count * 5000 / (2 << 20) < chunks[0] < count * 5000 / (1 << 18)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "sqlstate"),
+    [("word", "c" * 70_000, "22001"), ("word", [1], "07006"), ("needed", None, "23502")],
+)
+def test_a_constant_that_does_not_fit_changes_nothing(
+    connection: Connection, column: str, value: Any, sqlstate: str
+) -> None:
+    connection.execute("ALTER TABLE t ADD COLUMN needed STRING NOT NULL DEFAULT 'd'")
+    before = rows_of(connection)
+    with pytest.raises(pykudu_sql.Error) as caught:
+        connection.execute(f"UPDATE t SET n = 1, {column} = ?", [value])
+    assert caught.value.sqlstate == sqlstate
+    assert rows_of(connection) == before
+
+
 def test_a_value_that_does_not_fit_ends_the_statement_and_nothing_is_changed(
     connection: Connection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -308,6 +308,21 @@ STATEMENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "UPSERT INTO w SELECT k, repeat('a', 60000) FROM range(5000) r(k)",
             "CREATE TABLE n (PRIMARY KEY (k)) AS SELECT a.k * 1000 + b.k AS k, upper(a.x) AS x"
             " FROM w a, w b WHERE b.k < 20",
+            "UPSERT INTO w SELECT k, substr(upper(x || x), 1, 60000) FROM w",
+            "INSERT INTO s SELECT k, x FROM w RETURNING *",
+            "INSERT INTO w SELECT k + 250, x FROM w ON CONFLICT (k) DO UPDATE SET x = excluded.x"
+            " RETURNING x",
+            "MERGE INTO w USING (SELECT k + 250 AS k, x FROM w) q ON w.k = q.k"
+            " WHEN MATCHED THEN UPDATE SET x = lower(q.x)"
+            " WHEN NOT MATCHED THEN INSERT VALUES (q.k, q.x)",
+            "DELETE FROM w RETURNING *",
+            "UPDATE w SET x = upper(x) RETURNING *",
+            "UPDATE w SET x = upper(x)",
+            "BEGIN ;; UPDATE w SET x = upper(x) ;; UPDATE w SET x = lower(x) ;; COMMIT",
+            "SET row_errors = 'collect' ;; UPDATE w SET x = upper(x)",
+            "SET row_errors = 'collect' ;; UPDATE t SET x = repeat('c', 60000)",
+            "SET row_errors = 'collect' ;; INSERT INTO s SELECT k, x FROM w RETURNING x",
+            "SET row_errors = 'collect' ;; UPSERT INTO w SELECT k, upper(x) FROM w",
             "many: INSERT INTO s VALUES (?, repeat('a', 60000))",
             "many: UPDATE w SET x = repeat('a', 60000) WHERE k = ?",
             "many: INSERT INTO s SELECT k + 1000 * ?, x FROM w WHERE k < 5",
