@@ -121,7 +121,7 @@ def arrow_of(data: Any) -> "pa.Table | pa.RecordBatchReader":
             hint="create the table first",
         ) from error
     raise InterfaceError(
-        f"a {type(data).__name__} has no names and types of columns",
+        f"an object of type '{type(data).__name__}' has no names and types of columns",
         hint="give an Arrow table, a frame, a dict of columns, a list of dicts or a path",
         sqlstate="07006",
     )

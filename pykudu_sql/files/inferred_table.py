@@ -75,13 +75,13 @@ class InferredTable:
     def with_key(self, names: Sequence[str]) -> "InferredTable":
         """The same with a key that somebody names.
 
-        Raises UndefinedColumnError: the files have no such column.
+        Raises UndefinedColumnError: there is no such column.
         """
         for name in names:
             if name.lower() not in self.columns:
                 raise UndefinedColumnError(
-                    f"the files have no column '{name:.80}' for the key",
-                    hint="their columns are " + ", ".join(self.columns),
+                    f"there is no column '{name:.80}' for the key",
+                    hint="the columns are " + ", ".join(self.columns),
                 )
         return InferredTable(self.columns, tuple(name.lower() for name in names))
 
@@ -314,7 +314,8 @@ def _sql_type(field: pa.Field, is_text: bool) -> str:
         return "STRING"
     raise InvalidSchemaError(
         f"column '{field.name:.80}' is {kind!s:.80}, which no table takes",
-        hint="create the table first, and name the columns: COPY t (a, b) FROM ..",
+        hint="leave it out of the frame; of a file, create the table first, and name the columns: "
+        "COPY t (a, b) FROM ..",
     )
 
 

@@ -132,8 +132,9 @@ def unfit_rows_error(
     Returns an IntegrityError if nothing but keys is wrong with those.
     """
     number = f"{count:,}" if most is None else f"more than {most:,}"
+    rows_text = "1 row does" if number == "1" else f"{number} rows do"
     rejects_text = "\n".join(f"  {one.text()}" for one in rejects[:MAX_LISTED_REJECTS])
-    text = f"{number} rows do not fit the table, so nothing was loaded; the first:\n{rejects_text}"
+    text = f"{rows_text} not fit the table, so nothing was loaded; the first:\n{rejects_text}"
     if most is not None:
         return DataError(text, hint="--max-rejects N permits more")
     hint = "--rejects FILE puts such rows there and loads the others"

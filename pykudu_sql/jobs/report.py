@@ -45,8 +45,9 @@ class JobReport:
         rejected = f", {self.rejected:,} rejected{why}" if self.rejected else ""
         rows, rate = "", ""
         if self.rows is not None:
-            rows = f"{self.rows:,} rows, "
-            rate = f" ({self.rows / self.seconds if self.seconds else 0.0:,.0f} rows/s)"
+            rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}, "
+            speed = self.rows / self.seconds if self.seconds else 0.0
+            rate = f" ({speed:,.0f} rows/s)" if speed >= 1 else ""
         return f"{note}{rows}{self.bytes:,} bytes in {self.seconds:.1f} s{rate}{rejected}"
 
 

@@ -1,5 +1,6 @@
 """All commands, and the look-up and run of the command of a line."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from pykudu_sql.shell.commands import (
 from pykudu_sql.shell.commands.command import Command, ExternalAccess, command, split_words
 from pykudu_sql.shell.commands.other_shells import OTHER_SHELLS
 from pykudu_sql.shell.manual import find_section, paragraphs
+from pykudu_sql.shell.output.display import width
 from pykudu_sql.shell.output.spans import Line, Role, Span
 from pykudu_sql.shell.output.wrapping import wrap_entry, wrap_line
 from pykudu_sql.shell.settings import UnknownCommandError, UsageError, suggest_name
@@ -90,14 +92,32 @@ def help_command(session: "ShellSession", arguments: Sequence[str]) -> None:
         session.output.write("Everything else is SQL and ends with a semicolon.\n")
 
 
+_GAP = re.compile(r" {2,}")  # between a form and a comment, or another form
+_BOX = frozenset("│┌├└")  # a line of a result, which no blank may break
+
+
 def _page_lines(text: str, columns: int | None) -> Iterator[Line]:
-    """Lines of a page that fit the terminal; those of examples stay as they are."""
+    """Lines of a page that fit the terminal; those of boxes stay as they are."""
     for paragraph, is_text in paragraphs(text):
         if is_text:
             indent = 2 if paragraph.startswith("- ") else 0
             yield from wrap_line((Span(paragraph),), columns, indent)
+        elif _BOX.isdisjoint(paragraph):
+            yield from _code_lines(paragraph, columns)
         else:
-            yield from ((Span(line),) for line in paragraph.split("\n"))
+            yield (Span(paragraph),)
+
+
+def _code_lines(line: str, columns: int | None) -> Iterator[Line]:
+    """A line of code; one that is too long is broken at its gaps, then at blanks."""
+    if columns is None or width(line) <= columns:
+        yield (Span(line),)
+        return
+    indent = len(line) - len(line.lstrip(" "))
+    first, *others = _GAP.split(line[indent:])
+    yield from wrap_line((Span(" " * indent + first),), columns, indent + 4)
+    for piece in others:
+        yield from wrap_line((Span(" " * (indent + 4) + piece),), columns, indent + 8)
 
 
 COMMANDS: tuple[Command, ...] = (

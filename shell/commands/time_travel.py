@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.shell.commands.catalog import Relation, find_relation
 from pykudu_sql.shell.commands.command import command, quote_identifier
-from pykudu_sql.shell.commands.timestamps import timestamp_sql
+from pykudu_sql.shell.commands.timestamps import timestamp_sql, wall_time
 from pykudu_sql.shell.output.drawings.key_trace import trace_lines
-from pykudu_sql.shell.output.drawings.row_changes import change_line, net_changes
+from pykudu_sql.shell.output.drawings.row_changes import change_line, net_changes, version_lines
 from pykudu_sql.shell.output.drawings.rowset_picture import LEGEND, RowsetShape, draw_rowsets
 from pykudu_sql.shell.output.spans import Line, Role, Span
 from pykudu_sql.shell.output.wrapping import wrap_line
@@ -40,7 +40,14 @@ WHERE t.table_name = ? ORDER BY t.tablet
 def asof(session: "ShellSession", arguments: Sequence[str]) -> None:
     text = " ".join(arguments)
     if not text:
-        session.run_statement("SHOW SETTINGS LIKE 'as_of'")
+        moment_read = session.connection.as_of
+        if moment_read is None:
+            session.output.write("Tables are read as they are now.\n")
+            return
+        session.output.write(
+            f"Tables are read as of {wall_time(moment_read)} UTC ({moment_read}). "
+            "`.asof off` ends it.\n"
+        )
     elif text.lower() in ("off", "now"):
         session.run_statement("SET as_of = DEFAULT")
     else:
@@ -91,17 +98,26 @@ def diff(session: "ShellSession", arguments: Sequence[str]) -> None:
     ".log",
     arguments="TABLE KEY...",
     summary="every version of the row with this key: a value for each key column",
+    paged=True,
 )
 def log(session: "ShellSession", arguments: Sequence[str]) -> None:
     table = _table(session, arguments[0])
     keys, others = _columns(session, table)
     where, values = _of_key(table, keys, arguments[1:])
     column_list = ", ".join(map(quote_identifier, (*keys, *others)))
-    session.run_statement(
+    sql = (
         f"SELECT _valid_from, _valid_to, {column_list} FROM {table.sql} FOR SYSTEM_TIME ALL "
-        f"WHERE {where} ORDER BY _valid_from",
-        values,
+        f"WHERE {where} ORDER BY _valid_from"
     )
+    if session.settings.format != "table":
+        session.run_statement(sql, values)
+        return
+    with session.connection.execute(sql, values) as cursor:
+        versions = [(begin, end, row) for begin, end, *row in cursor.fetchall()]
+    for line in version_lines((*keys, *others), len(keys), versions):
+        _write_wrapped(session, line)
+    plural = "" if len(versions) == 1 else "s"
+    session.output.write(f"{len(versions):,} version{plural}\n")
 
 
 def _of_key(

@@ -1,6 +1,7 @@
 """What became of rows between two moments, a line a row: `~ id=1  balance 10 → 12`.
 
-A pure function of the commits' changes, in the order of key and commit.
+And what became of one row from version to version. Pure functions of the commits' changes, in the
+order of key and commit, and of versions in the order of their times.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,8 +40,7 @@ def change_line(names: Sequence[str], keys: int, old: Row | None, new: Row | Non
     mark, role = (
         ("+", Role.NEW) if old is None else ("-", Role.OLD) if new is None else ("~", Role.NAME)
     )
-    key = " ".join(f"{name}={_text(value)}" for name, value in zip(names, row[:keys], strict=False))
-    spans = [Span(f"{mark} {key}", role)]
+    spans = [Span(f"{mark} {_key_text(names, row[:keys])}", role)]
     separator = "  "
     for i in range(keys, len(names)):
         if old is not None and new is not None and old[i] == new[i]:
@@ -54,6 +54,37 @@ def change_line(names: Sequence[str], keys: int, old: Row | None, new: Row | Non
             spans.append(Span(_text(new[i]), Role.NEW))
         separator = ", "
     return tuple(spans)
+
+
+def version_lines(
+    names: Sequence[str], keys: int, versions: Iterable[tuple[object, object, Row]]
+) -> Iterator[Line]:
+    """The life of a row: a line for each version, with the cells that it changed, and each delete.
+
+    `versions`: when each began and ended, None for before and after all history, and its cells.
+    """
+    old, end = None, None
+    for begin, next_end, row in versions:
+        if old is not None and begin != end:
+            yield _delete_line(names, old[:keys], end)
+            old = None
+        yield (_time(begin), *change_line(names, keys, old, row))
+        old, end = row, next_end
+    if old is not None and end is not None:
+        yield _delete_line(names, old[:keys], end)
+
+
+def _delete_line(names: Sequence[str], key: Row, moment: object) -> Line:
+    return _time(moment), Span(f"- {_key_text(names, key)}", Role.OLD)
+
+
+def _time(moment: object) -> Span:
+    text = "before the history" if moment is None else to_text(moment)
+    return Span(f"{text:<26}  ", Role.FRAME)
+
+
+def _key_text(names: Sequence[str], key: Row) -> str:
+    return " ".join(f"{name}={_text(value)}" for name, value in zip(names, key, strict=False))
 
 
 def _text(value: object) -> str:

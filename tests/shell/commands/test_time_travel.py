@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import pykudu_sql
 from pykudu_sql.shell.cli import main
 from pykudu_sql.shell.commands.timestamps import timestamp_sql, wall_time
-from pykudu_sql.shell.output.drawings.row_changes import change_line, net_changes
+from pykudu_sql.shell.output.drawings.row_changes import change_line, net_changes, version_lines
 from pykudu_sql.shell.output.drawings.rowset_picture import RowsetShape, draw_rowsets
 from pykudu_sql.shell.output.spans import text_of
 from tests.shell.terminal import Terminal, prompts
@@ -97,6 +97,32 @@ def test_a_diff_shows_what_became_of_each_row_and_no_more(shell: Callable[..., s
 def test_the_log_of_a_key_has_every_version_of_its_row(shell: Callable[..., str], key: str) -> None:
     lines = shell(f".log t {key}", options=("--csv",)).splitlines()
     assert [line.rsplit(",", 1)[1] for line in lines] == ["v", "10", "11", "12"]
+
+
+def test_the_log_shows_what_each_version_changed_and_when_the_row_was_gone(
+    shell: Callable[..., str],
+) -> None:
+    shell("DELETE FROM t WHERE id = 1", "INSERT INTO t VALUES (1, 'a', 7)")
+    lines = shell(".log t 1 a").splitlines()
+    assert [line[28:] for line in lines[:-1]] == [
+        "+ id=1 k=a  v 10", "~ id=1 k=a  v 10 → 11", "~ id=1 k=a  v 11 → 12", "- id=1 k=a",
+        "+ id=1 k=a  v 7",
+    ]  # fmt: skip
+    assert len({line[:26] for line in lines[:-1]}) == 5 and lines[-1] == "4 versions"
+    assert shell(".log t 2 b").splitlines()[-2][28:] == "- id=2 k=b"
+    assert shell(".log t 99 x") == "0 versions\n"
+
+
+def test_a_version_from_before_the_history_says_so() -> None:
+    (first, second) = version_lines(("id", "v"), 1, [(None, 5, (1, 2)), (5, None, (1, 3))])
+    assert text_of(first) == f"{'before the history':<26}  + id=1  v 2"
+    assert text_of(second) == f"{5:<26}  ~ id=1  v 2 → 3"
+
+
+def test_the_moment_that_is_read_is_told_as_a_time(shell: Callable[..., str]) -> None:
+    printed = shell(".asof", ".asof 2001-02-03 04:05:06", ".asof", ".asof off", ".asof")
+    assert printed.count("Tables are read as they are now.") == 2
+    assert "Tables are read as of 2001-02-03 04:05:06 UTC (" in printed
 
 
 @pytest.mark.parametrize("words", ["t 1", "t 1 a b", "t id=1"])

@@ -85,8 +85,9 @@ def test_the_rows_of_the_past_and_of_the_catalog_fit_a_small_screen(small: Termi
     shown = small.answer("4 rows, 11 columns")
     assert "primary_" in shown and "nullable" in shown and "block_size" not in shown
     small.line(".log t 1")
-    shown = small.answer("3 rows, 6 columns")
-    assert re.search(r" 10\.00 │\n.* 15\.00 │\n.* 20\.00 │\n", shown)
+    shown = small.answer("3 versions")
+    assert "note same, price 10.00\n" in shown
+    assert re.search(r"\d  ~ id=1  price 10\.00 → 15\.00\n.*\d  ~ id=1  price 15\.00 → 20", shown)
     small.line(".diff t since before")
     shown = small.answer("1 added")
     assert "\n    note same, price 20.00\n" in shown

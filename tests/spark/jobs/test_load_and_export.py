@@ -207,7 +207,7 @@ def test_the_commands_say_what_they_did(
     assert main(["load", "--engine", "spark", path, "t", csv, *made]) == 0
     assert capsys.readouterr().out.startswith("load: 4 rows, ")
     assert main(["export", "--engine", "spark", path, "t", target, "--where", "price > 2"]) == 0
-    assert capsys.readouterr().out.startswith("export: 1 rows, ")
+    assert capsys.readouterr().out.startswith("export: 1 row, ")
     assert main(["export", "--engine", "spark", path, "nothing", target + "2"]) == 2
     assert "table 'nothing' does not exist" in capsys.readouterr().err
     assert main(["load", "--engine", "spark", path, "t", str(tmp_path / "no.csv")]) == 2
