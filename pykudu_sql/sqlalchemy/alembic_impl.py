@@ -1,6 +1,7 @@
 """What Alembic must know: definitions take effect at once, and a key cannot be updated.
 
-Loaded by the dialect where Alembic is loaded already; Alembic finds the class by its dialect.
+Loaded by `alembic_plugin`, and by the dialect where Alembic is older than plugins (1.18). Alembic
+finds the class by its dialect.
 """
 
 from typing import Any

@@ -1,6 +1,8 @@
 """The dialect as programs use it: tables, mapped objects, the past, frames and migrations."""
 
 import datetime as dt
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from decimal import Decimal
@@ -222,6 +224,18 @@ def test_alembic_finds_differences_and_keeps_its_version(engine: Any, metrics: A
         connection.commit()
         assert compare_metadata(context, wanted) == []
         assert context.get_current_revision() == "b"
+
+
+def test_alembic_that_is_imported_behind_an_engine_knows_the_dialect() -> None:
+    pytest.importorskip("alembic", reason="pip install alembic")
+    program = """
+import sqlalchemy
+with sqlalchemy.create_engine("pykudu://").connect() as connection:
+    from alembic.migration import MigrationContext
+    print(type(MigrationContext.configure(connection).impl).__name__)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout.strip(), done.returncode) == ("PykuduImpl", 0), done.stderr
 
 
 def test_alembic_changes_types_and_nullability_as_it_finds_them(engine: Any) -> None:
