@@ -141,6 +141,11 @@ def test_what_cannot_be_read_is_said_before_spark_starts(
 ) -> None:
     with pykudu_sql.connect(path, autocommit=True) as conn:
         conn.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, v STRING)")
+        conn.execute("INSERT INTO t VALUES (1, 'a')")
+        conn.execute("UPDATE t SET v = 'b'")
+        conn.execute("SET DATABASE history_max_age = 0")
+        conn.execute("OPTIMIZE TABLE t FULL")
+        conn.execute("VACUUM")
     monkeypatch.setattr(export_job, "start_session", _refuse)
     monkeypatch.setattr(changes_job, "start_session", _refuse)
     target = str(tmp_path / "out")
