@@ -439,7 +439,7 @@ def test_a_command_loads_without_spark(table: str, tmp_path: Path) -> None:
         f"sys.exit(main(['load', {table!r}, 't', {source!r}]))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("load: 1 rows, 5 bytes in ")
+    assert done.stdout.startswith("load: 1 row, 5 bytes in ")
     assert done.stderr == ""
 
 
