@@ -1,4 +1,4 @@
-"""Moments told from the present: `'10 min ago'`, `'1 h 30 min ago'`, `'now'`.
+"""Moments relative to the present: `'10 min ago'`, `'1 h 30 min ago'`, `'now'`.
 
 The units are those of intervals. What has such a text has another value at each planning.
 """
@@ -10,13 +10,13 @@ from pykudu_sql.storage.errors import SourceSpan
 
 
 def is_relative(text: str) -> bool:
-    """Whether a text is a moment told from the present, if it is one at all."""
+    """Whether a text is a moment relative to the present, if it is one at all."""
     words = text.strip().lower()
     return words == "now" or (words.endswith("ago") and words[:1].isdigit())
 
 
 def relative_moment(text: str, span: SourceSpan | None) -> exp.Expr:
-    """The expression of a moment told from the present.
+    """The expression of a moment relative to the present.
 
     Raises InvalidValueError: it names no unit of time.
     """

@@ -281,7 +281,6 @@ def _insert_values(head: _Head, rows: ValueRows, *, cacheable: bool) -> InsertVa
     _check_width(head, len(rows.columns), rows.offsets[0])
     positions = _stored_positions(head, rows)
     count = len(rows.offsets)
-
     columns = [
         column_values(rows.columns[at], head.columns[at], partial(_span, rows, at))
         for at in positions
