@@ -54,7 +54,7 @@ class MemoryShares:
     @property
     def piece(self) -> int:
         """Bytes of rows that background work takes at once."""
-        return min(MOST_PIECE, max(LEAST_PIECE, self.statements // 4))
+        return min(MOST_PIECE, max(LEAST_PIECE, self.statements // 8))
 
     @property
     def value(self) -> int:

@@ -292,8 +292,10 @@ def shifted(deltas: Deltas, start: int) -> Deltas:
 
 def reorder(deltas: Deltas, order: Ordinals) -> Deltas:
     """The records in another order: the i-th is the one that was at order[i]."""
-    new_positions = np.empty(len(order), np.int64)
     everything = np.arange(len(order), dtype=np.int64)
+    if np.array_equal(order, everything):
+        return deltas
+    new_positions = np.empty(len(order), np.int64)
     new_positions[order] = everything
     cells: dict[int, DeltaCells] = {}
     for column_id, old in deltas.cells.items():

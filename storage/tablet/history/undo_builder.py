@@ -138,6 +138,8 @@ def _values_before(
     earlier = np.searchsorted(changes.positions, record_positions, side="left") - 1
     same_row = earlier >= 0
     same_row[same_row] = deltas.ordinals[changes.positions[earlier[same_row]]] == rows[same_row]
+    if not same_row.any():
+        return concat_values([original.take(pa.array(rows))])
     index = np.where(same_row, len(original) + earlier, rows)
     return concat_values([original, changes.values]).take(pa.array(index))
 

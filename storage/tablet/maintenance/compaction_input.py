@@ -18,6 +18,7 @@ from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.value_bytes import value_bytes
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import (
@@ -136,8 +137,10 @@ class CompactionInput:
 
     def column_bytes(self, column: ColumnSchema) -> int:
         """That a column and its changes take in memory."""
-        changes = sum(file.cell_bytes(column.id) for file in self._tracker.files)
-        return self.rowset.base.decoded_bytes(column) + changes
+        in_files = sum(file.cell_bytes(column.id) for file in self._tracker.files)
+        changed = (deltas.cells.get(column.id) for deltas in self._memory)
+        in_memory = sum(value_bytes(cells.values) for cells in changed if cells is not None)
+        return self.rowset.base.decoded_bytes(column) + in_files + in_memory
 
     def sample(self, rows: int) -> list[bytes]:
         if rows >= INTERVAL:

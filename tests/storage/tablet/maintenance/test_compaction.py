@@ -10,12 +10,16 @@ import pytest
 
 from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store
 from pykudu_sql.storage.store_options import StoreOptions
 from pykudu_sql.storage.tablet.maintenance.compaction import CompactionResult, compact_rowsets
+from pykudu_sql.storage.tablet.maintenance.compaction_input import CompactionInput
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.rowset import RowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
 from tests.storage.model import Key, Row, apply, operations, read
 
@@ -196,3 +200,27 @@ def test_rowsets_of_rows_that_died_long_ago_are_merged_into_nothing() -> None:
         assert (result.rowsets_in, result.rowsets_out) == (1, 0)
         assert len(tablet.components.tree) == 0
         assert read(store.begin(), table) == {}
+
+
+def test_changes_in_memory_count_in_the_bytes_of_a_slice(subject: Subject) -> None:
+    tablet, table = subject.tablet, subject.store.catalog.table("t")
+    before = [_decoded_bytes(tablet, rowset) for rowset in tablet.components.tree.rowsets]
+    key = next(iter(subject.rows))[0]
+    transaction = subject.store.begin()
+    large: list[Row] = [{0: key, 2: "x" * 60_000}]
+    transaction.write(table, operations(table, RowOpKind.UPDATE, large))
+    transaction.commit(durable=True)
+    after = [_decoded_bytes(tablet, rowset) for rowset in tablet.components.tree.rowsets]
+    growth = [new - old for old, new in zip(before, after, strict=True)]
+    assert 60_000 <= sum(growth) < 61_000
+    assert sorted(growth)[:-1] == [0] * (len(growth) - 1)
+
+
+def _decoded_bytes(tablet: Tablet, rowset: RowSet) -> int:
+    assert isinstance(rowset, DiskRowSet)
+    columns = tablet.retained_columns()
+    read_column = rowset.base.column_once
+    bound = bound_at(tablet.newest)
+    mark = SnapshotBound(0)
+    source = CompactionInput(rowset, read_column, columns, tablet.key_encoder, bound, mark)
+    return source.decoded_bytes
