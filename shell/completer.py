@@ -1,7 +1,7 @@
 """The names for kinds of completion, from the open database, for prompt_toolkit."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
@@ -93,6 +93,13 @@ class ShellCompleter(Completer):
                 )
             case Suggest.DATABASES:
                 yield from map(_quote_if_needed, self._databases())
+            case Suggest.INDEXES:
+                yield from map(_quote_if_needed, self._indexes())
+            case Suggest.DROPPED_TABLES:
+                rows = self._rows("SHOW DROPPED TABLES")
+                yield from dict.fromkeys(_quote_if_needed(row[0]) for row in rows)
+            case Suggest.CONSTRAINTS:
+                yield from map(_quote_if_needed, self._constraints(completion.tables))
             case Suggest.SAVED:
                 yield from saved_names()
             case Suggest.COLUMNS:
@@ -144,8 +151,21 @@ class ShellCompleter(Completer):
         return self._session.connection.list_system_tables()
 
     def _views(self) -> list[str]:
+        return [name for (name,) in self._rows("SHOW VIEWS")]
+
+    def _indexes(self) -> list[str]:
+        statements = (f"SHOW INDEXES {_quote_if_needed(t)}" for t in self._tables())
+        return sorted({row[0] for statement in statements for row in self._rows(statement)})
+
+    def _constraints(self, tables: Sequence[str]) -> list[str]:
+        rows = self._rows(
+            "SELECT table_name, constraint_name FROM information_schema.check_constraints"
+        )
+        return sorted({name for table, name in rows if table in tables})
+
+    def _rows(self, statement: str) -> list[tuple[Any, ...]]:
         try:
-            return [name for (name,) in self._session.connection.execute("SHOW VIEWS")]
+            return self._session.connection.execute(statement).fetchall()
         except pykudu_sql.Error:
             return []  # such as of a transaction that has failed
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pykudu_sql.shell.editing.command_arguments import COMMAND_ARGUMENTS, Suggest
 from pykudu_sql.shell.editing.derived_columns import derived_columns
 from pykudu_sql.shell.editing.next_words import next_words, statement_rest
+from pykudu_sql.shell.editing.object_names import expected_object
 from pykudu_sql.shell.editing.query_scopes import is_visible, scopes
 from pykudu_sql.shell.editing.tokens import KEYWORDS, Kind, Token, tokenize, words
 
@@ -171,12 +172,10 @@ def _complete_sql(past: Sequence[Token], statement: Sequence[Token], prefix: str
         owners = tuple(dict.fromkeys(t for alias, t in named_anywhere if owner in (alias, t)))
         named = tuple(c for t in owners or (owner,) for c in derived.get(t, ()))
         return Completion((Suggest.COLUMNS,), prefix, owners or (owner,), columns=named)
-    if previous.word == "SNAPSHOT" and past[0].word != "CREATE":
-        return Completion((Suggest.SNAPSHOTS,), prefix)
+    if (kind := expected_object(past)) is not None:
+        return Completion((kind,), prefix, tables)
     if following := next_words(past):
         return Completion((Suggest.NEXT,), prefix, next=following)
-    if _expects_database(past):
-        return Completion((Suggest.DATABASES,), prefix)
     if _expects_table(past):
         return Completion((Suggest.TABLES,), prefix, names=expressions)
     if _expects_column(past) or _in_column_list(past):
@@ -225,9 +224,11 @@ def _expects_table(past: Sequence[Token]) -> bool:
             return True
         if previous.word in _SHOWN_OF_TABLE and "COLUMNS" not in _words(past):
             return True
-    if first == "CREATE":
+    if first in ("CREATE", "DROP"):
         words = _words(past)
         if previous.word == "ON" and "INDEX" in words[:3]:
+            return True
+        if previous.text == "," and words[:2] in (["DROP", "TABLE"], ["DROP", "VIEW"]):
             return True
         if previous.word == "LIKE" and "TABLE" in words and "SELECT" not in words:
             return True
@@ -275,11 +276,6 @@ def _expects_moment(past: Sequence[Token]) -> bool:
     if past[-1].word == "OF":
         return len(past) > 1 and past[-2].word == "AS"
     return past[-1].word == "TO" and past[0].word == "RESTORE"
-
-
-def _expects_database(past: Sequence[Token]) -> bool:
-    words = [token.word for token in past if token.word not in ("IF", "EXISTS")]
-    return words in (["USE"], ["DROP", "DATABASE"], ["DROP", "SCHEMA"], ["ALTER", "DATABASE"])
 
 
 def _is_open_function(past: Sequence[Token], name: str) -> bool:

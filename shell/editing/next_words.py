@@ -42,6 +42,16 @@ _NEXT: Mapping[str, tuple[str, ...]] = {
     ),
     "ALTER: ALTER COLUMN {name}": ("SET", "DROP"),
     "RESTORE: TABLE {name}": ("TO",),
+    "UNDROP: TABLE {name}": ("AS",),
+    "COMMENT: ON": ("TABLE", "COLUMN", "VIEW", "DATABASE"),
+    "COMMENT: ON TABLE {name}": ("IS",),
+    "COMMENT: ON VIEW {name}": ("IS",),
+    "COMMENT: ON DATABASE {name}": ("IS",),
+    "COMMENT: . {name}": ("IS",),
+    "DROP: IF": ("EXISTS",),
+    "DROP: INDEX IF": ("EXISTS",),
+    "DROP: INDEX {name}": ("ON",),
+    "DROP: INDEX IF EXISTS {name}": ("ON",),
     "ENCODING": ENCODINGS,
     "COMPRESSION": COMPRESSIONS,
 }
@@ -49,7 +59,8 @@ _BEHIND_BRACKETS: Mapping[str, tuple[str, ...]] = {
     "HASH": ("PARTITIONS",),
     "RANGE": ("(PARTITION VALUES",),
 }
-_MOST_WORDS = 3
+_STATEMENTS = ("CREATE", "ALTER", "RESTORE", "UNDROP", "COMMENT", "DROP")
+_MOST_WORDS = 4
 
 
 def statement_rest(past: Sequence[Token]) -> tuple[str, ...]:
@@ -63,7 +74,7 @@ def statement_rest(past: Sequence[Token]) -> tuple[str, ...]:
 def next_words(past: Sequence[Token]) -> tuple[str, ...]:
     """The words that may come behind these tokens; empty where this is no such place."""
     words = [token.word or token.text for token in past]
-    if words[:1] not in (["CREATE"], ["ALTER"], ["RESTORE"]):
+    if words[:1] not in ([statement] for statement in _STATEMENTS):
         return ()
     if words[-1] == ")":
         return _BEHIND_BRACKETS.get(_before_brackets(words), ()) if "BY" in words else ()

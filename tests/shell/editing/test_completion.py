@@ -130,10 +130,26 @@ def at_mark(text: str) -> Completion:
         ("show range partitions |", (S.TABLES,), ""),
         ("show rowsets fl|", (S.TABLES,), "fl"),
         ("show column stats |", (S.TABLES,), ""),
+        ("comment on |", (S.NEXT,), ""),
+        ("comment on table |", (S.TABLES,), ""),
+        ("comment on table t |", (S.NEXT,), ""),
+        ("comment on column t.a |", (S.NEXT,), ""),
+        ("comment on database |", (S.DATABASES,), ""),
+        ("show create database |", (S.DATABASES,), ""),
         ("comment on column |", (S.TABLES,), ""),
         ("comment on column t.|", (S.COLUMNS,), ""),
         ("create index i on |", (S.TABLES,), ""),
         ("create index if not exists i on t (|", (S.COLUMNS,), ""),
+        ("drop index |", (S.INDEXES,), ""),
+        ("drop index if |", (S.NEXT,), ""),
+        ("drop index if exists by|", (S.INDEXES,), "by"),
+        ("drop index i |", (S.NEXT,), ""),
+        ("drop index if exists i on |", (S.TABLES,), ""),
+        ("drop table t, |", (S.TABLES,), ""),
+        ("drop view v, |", (S.TABLES,), ""),
+        ("undrop table |", (S.DROPPED_TABLES,), ""),
+        ("undrop table t |", (S.NEXT,), ""),
+        ("alter table t drop constraint if exists |", (S.CONSTRAINTS,), ""),
         ("create table u like |", (S.TABLES,), ""),
         ("create table u (like |", (S.TABLES,), ""),
         ("copy |", (S.TABLES,), ""),
@@ -320,6 +336,32 @@ def test_columns_of_all_tables_and_views_are_offered_before_there_is_a_from() ->
     assert offered("SELECT * FROM v WHERE v")[0] == "vcarrier"
     assert {"flights", "planes", "v"} <= set(offered(".schema "))
     assert {"flights", "planes", "v"} <= set(offered("SELECT * FROM "))
+    session.close()
+
+
+def test_indexes_dropped_tables_and_constraints_are_offered_where_one_is_named() -> None:
+    session = ShellSession(":memory:", Settings(), registry.run)
+    for statement in (
+        "CREATE TABLE t (id INT PRIMARY KEY, v INT, CONSTRAINT positive CHECK (v > 0))",
+        "CREATE TABLE u (id INT PRIMARY KEY, w INT, CONSTRAINT small CHECK (w < 9))",
+        "CREATE INDEX by_v ON t (v)",
+        "CREATE INDEX by_w ON u (w)",
+        "CREATE TABLE gone (id INT PRIMARY KEY)",
+        "DROP TABLE gone",
+    ):
+        session.connection.execute(statement)
+    completer = ShellCompleter(session)
+
+    def offered(text: str) -> list[str]:
+        event = CompleteEvent(completion_requested=True)
+        return [c.text for c in completer.get_completions(Document(text, len(text)), event)]
+
+    assert offered("DROP INDEX ") == ["by_v", "by_w"]
+    assert offered("DROP INDEX by_v ") == ["ON"]
+    assert offered("UNDROP TABLE ") == ["gone"]
+    assert offered("ALTER TABLE u DROP CONSTRAINT ") == ["small"]
+    assert offered("COMMENT ON ") == ["TABLE", "COLUMN", "VIEW", "DATABASE"]
+    assert offered("COMMENT ON COLUMN t.v ") == ["IS"]
     session.close()
 
 
