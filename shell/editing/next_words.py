@@ -1,20 +1,10 @@
 """The few words that may come at a place of a definition: a pure function of its tokens."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pykudu_sql.shell.editing.tokens import Kind, Token
-from pykudu_sql.statements import list_statements
+from pykudu_sql.statements import list_compressions, list_encodings, list_statements
 
-ENCODINGS = (
-    "AUTO_ENCODING",
-    "BIT_SHUFFLE",
-    "DELTA",
-    "DICT_ENCODING",
-    "PLAIN_ENCODING",
-    "PREFIX_ENCODING",
-    "RLE",
-)
-COMPRESSIONS = ("DEFAULT_COMPRESSION", "NO_COMPRESSION", "LZ4", "SNAPPY", "ZLIB", "ZSTD")
 _NAME = "{name}"  # stands for any name
 
 # What comes behind the last words of a statement, the longest match first; the statement's own
@@ -52,8 +42,10 @@ _NEXT: Mapping[str, tuple[str, ...]] = {
     "DROP: INDEX IF": ("EXISTS",),
     "DROP: INDEX {name}": ("ON",),
     "DROP: INDEX IF EXISTS {name}": ("ON",),
-    "ENCODING": ENCODINGS,
-    "COMPRESSION": COMPRESSIONS,
+}
+_NAMES: Mapping[str, Callable[[], tuple[str, ...]]] = {
+    "ENCODING": list_encodings,
+    "COMPRESSION": list_compressions,
 }
 _BEHIND_BRACKETS: Mapping[str, tuple[str, ...]] = {
     "HASH": ("PARTITIONS",),
@@ -84,7 +76,8 @@ def next_words(past: Sequence[Token]) -> tuple[str, ...]:
             for key in (f"{words[0]}: {ending}", ending):
                 if key in _NEXT and len(words) > count:
                     return _NEXT[key]
-    return ()
+    list_names = _NAMES.get(words[-1])
+    return () if list_names is None else list_names()
 
 
 def _before_brackets(words: Sequence[str]) -> str:
