@@ -12,6 +12,7 @@ from pykudu_sql.storage.errors import SourceSpan
 
 _QUOTED = re.compile(r"""'((?:[^']|'')*)'|"([^"]*)\"""")
 _NUMBER = re.compile(r"-?([\d.]+) does not fit into ")
+_BEYOND_TYPE = re.compile(r".* does not fit into (?P<type>[A-Z]+(?:\(\d+,\d+\))?)$", re.DOTALL)
 _OF_COLUMN = re.compile(r".* \(column (?P<name>[^()]+)\)$", re.DOTALL)
 _DOCUMENT = re.compile(r"'(?P<text>.*)' is no JSON: ", re.DOTALL)
 _EXPRESSION = re.compile(r"a regular expression is wrong: .*: (?P<text>.+)", re.DOTALL)
@@ -25,9 +26,13 @@ def span_of_value(message: str, tree: exp.Expr) -> SourceSpan | None:
     literals = nodes_of(tree, exp.Literal)
     texts = [each for each in literals if each.is_string]
     if match := _NUMBER.match(message):
-        return only_span(
+        span = only_span(
             each for each in literals if _is_unique_literal(each) and each.name == match[1]
         )
+        if span is not None:
+            return span
+    if match := _BEYOND_TYPE.fullmatch(message):
+        return _cast_value(match["type"], tree)
     for pattern in (_DOCUMENT, _EXPRESSION):
         if match := pattern.match(message):
             return only_span(each for each in texts if match["text"] in each.name)
@@ -36,6 +41,19 @@ def span_of_value(message: str, tree: exp.Expr) -> SourceSpan | None:
         name = match["name"].lower()
         return only_span(c for c in nodes_of(tree, exp.Column) if c.name.lower() == name)
     return span
+
+
+def _cast_value(type_name: str, tree: exp.Expr) -> SourceSpan | None:
+    """What the one CAST to a type takes; none where values that meet may get the type unasked."""
+    if type_name.startswith("DECIMAL(38,"):
+        return None
+    casts = (cast for cast in nodes_of(tree, exp.Cast) if not isinstance(cast, exp.TryCast))
+    return only_span(cast.this for cast in casts if _type_name(cast.to) == type_name)
+
+
+def _type_name(data_type: exp.DataType) -> str:
+    """A type as errors write it: `DECIMAL(5,2)`, `TINYINT`."""
+    return str(data_type.sql()).replace(" ", "").upper()
 
 
 def _is_unique_literal(number: exp.Literal) -> bool:

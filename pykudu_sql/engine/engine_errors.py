@@ -90,6 +90,7 @@ _BEYOND_DECIMAL = re.compile(
     r"""^(?:could not cast value|casting value) "?([-\d.]+|-?(?:inf|nan))"? to (?:type )?"""
     r"(DECIMAL\(\d+,\d+\))"
 )
+_LONGEST_NUMBER = 60  # a longer one is written as a power of ten
 _BEYOND_TYPE = re.compile(
     r"type \S+ with value (\S+) can't be cast because the value is out of range for the "
     r"destination type (.+?)(?: \(column .*)?"
@@ -190,7 +191,8 @@ def _translated(error: Exception) -> Error:
     if beyond is not None:
         number, kind = beyond.groups()
         hint = _FEWER_DIGITS if kind.startswith("DECIMAL(38,") else None
-        return ValueOutOfRangeError(f"{number:.60} does not fit into {kind}", hint=hint)
+        written = number if len(number) <= _LONGEST_NUMBER else f"{float(number):g}"
+        return ValueOutOfRangeError(f"{written} does not fit into {kind}", hint=hint)
     value_error = _about_a_value(message)
     if value_error is not None:
         return value_error
