@@ -44,10 +44,17 @@ def _rowset(rowset: Mapping[str, Any]) -> Iterator[Line]:
     yield (
         Span(name, Role.NAME),
         Span(f": {'the row' if is_alive else 'a deleted row'}", Role.NEW if is_alive else Role.OLD),
-        Span(f", ordinal {rowset['ordinal']:,}, of {rowset['rows']:,} rows"),
+        Span(f", ordinal {rowset['ordinal']:,}, of {rowset['rows']:,} row"),
+        Span("" if rowset["rows"] == 1 else "s"),
     )
+    columns_of: dict[tuple[int, int], list[str]] = {}
     for column, (block, blocks) in rowset["blocks"].items():
-        yield (Span(f"    {column}: block {block:,} of {blocks:,}"),)
+        columns_of.setdefault((block, blocks), []).append(column)
+    for (block, blocks), columns in columns_of.items():
+        yield (
+            Span(f"    block {block:,} of {blocks:,}: ", Role.FRAME),
+            Span(", ".join(columns)),
+        )
     for store, records in rowset["deltas"].items():
         plural = "" if records == 1 else "s"
         yield (Span(f"    {store}: {records:,} change{plural} of it", Role.HINT),)

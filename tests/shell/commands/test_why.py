@@ -44,7 +44,7 @@ def test_a_row_on_disk_has_blocks_and_changes(why: Callable[[str], tuple[str, st
     told, _ = why("10 a")
     assert re.search(r"tablet \d of 2  [0-9a-f-]{36}", told)
     assert re.search(r"DiskRowSet \d+: the row, ordinal [\d,]+, of \d+ rows\n", told)
-    assert "    id: block 0 of 1\n" in told and "    v: block 0 of 1\n" in told
+    assert "    block 0 of 1: id, part, v\n" in told
     assert re.search(r"    \d+\.redo: 1 change of it\n    memory: 1 change of it", told)
     assert "1 rowset: the key is outside its range of keys" in told
 
@@ -55,7 +55,7 @@ def test_a_deleted_row_is_still_there(why: Callable[[str], tuple[str, str]]) -> 
 
 def test_a_row_in_memory_has_no_blocks(why: Callable[[str], tuple[str, str]]) -> None:
     told, _ = why("11 a")
-    assert re.search(r"MemRowSet \d+: the row, ordinal 0, of 1 rows\n", told)
+    assert re.search(r"MemRowSet \d+: the row, ordinal 0, of 1 row\n", told)
     assert "block" not in told
 
 
