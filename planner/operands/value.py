@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from pykudu_sql.planner.operands.parameter_types import PASSED_UNCHANGED, parameter_name, sql_value
-from pykudu_sql.storage.common.types.cells import to_cell
+from pykudu_sql.storage.common.types.cells import to_cell, with_article
 from pykudu_sql.storage.common.types.types import Cell, DataType
 from pykudu_sql.storage.errors import DataError, InterfaceError
 
@@ -88,9 +88,9 @@ def parameter_value(parameters: ParameterValues, key: ParameterKey, column: str 
             sqlstate="07001",
         ) from error
     except Exception as error:
-        message = f"{type(error).__name__}: {error}"
+        source = with_article(type(parameters).__name__)
         raise InterfaceError(
-            f"{parameter_name(key)} cannot be read from a {type(parameters).__name__}: {message}",
+            f"{parameter_name(key)} cannot be read from {source}: {type(error).__name__}: {error}",
             hint="its own code raised this, which is the cause of this error",
             sqlstate="07001",
         ) from error

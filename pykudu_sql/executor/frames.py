@@ -114,13 +114,30 @@ def arrow_of(data: Any) -> "pa.Table | pa.RecordBatchReader":
         if isinstance(data, pa.RecordBatch):
             return pa.Table.from_batches([data])
         if hasattr(data, "__arrow_c_stream__"):
-            return pa.RecordBatchReader.from_stream(data)
+            return reader_of_stream(data)
     except (pa.ArrowException, OverflowError) as error:
         raise InvalidSchemaError(
             "a column has values of several types, or of one that Arrow has not",
             hint="create the table first",
         ) from error
-    raise InterfaceError(
+    raise _no_columns(data)
+
+
+def reader_of_stream(data: Any) -> "pa.RecordBatchReader":
+    """A reader of what offers Arrow's C stream.
+
+    Raises InterfaceError: its values are those of one column without a name, as of a Series.
+    """
+    try:
+        return pa.RecordBatchReader.from_stream(data)
+    except pa.ArrowInvalid as error:
+        if "non-struct type" in str(error):
+            raise _no_columns(data) from None
+        raise
+
+
+def _no_columns(data: object) -> InterfaceError:
+    return InterfaceError(
         f"an object of type '{type(data).__name__}' has no names and types of columns",
         hint="give an Arrow table, a frame, a dict of columns, a list of dicts or a path",
         sqlstate="07006",

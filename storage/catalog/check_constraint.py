@@ -30,6 +30,7 @@ from pykudu_sql.storage.common.predicate.row_condition import (
 )
 from pykudu_sql.storage.common.quoted_name import quoted_name
 from pykudu_sql.storage.common.types.cell_check import is_cell_of
+from pykudu_sql.storage.common.types.cells import with_article
 from pykudu_sql.storage.common.types.identifiers import check_identifier
 from pykudu_sql.storage.common.types.schema import Schema
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
@@ -115,7 +116,7 @@ def _check_cell(cell: Cell, operand: Operand, schema: Schema) -> None:
     # A text may be longer than those of the column, which are compared with it all the same.
     fitting = _TEXT if column_type.is_text else column_type
     if cell is None or not is_cell_of(cell, fitting):
-        raise ValueError(f"a CHECK compares a {column_type} with {cell!r:.80}")
+        raise ValueError(f"a CHECK compares {with_article(str(column_type))} with {cell!r:.80}")
 
 
 def _type_of(operand: Operand, schema: Schema) -> DataType:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from pykudu_sql.error_boundary import check_text
-from pykudu_sql.executor.frames import columns_of_rows, opened
+from pykudu_sql.executor.frames import columns_of_rows, opened, reader_of_stream
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.chunked_rows import (
     ArrowColumns,
@@ -51,6 +51,7 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowError, RowErrorMode, RowResults
+from pykudu_sql.storage.common.types.cells import with_article
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import MAX_CELL_BYTES
 from pykudu_sql.storage.errors import (
@@ -143,8 +144,7 @@ def _kind(operation: str) -> RowOpKind:
 
 def _reader(data: Any) -> pa.RecordBatchReader:
     # Exceptions that pass Arrow's C interface are texts; a reader gives them as they are.
-    is_reader = isinstance(data, pa.RecordBatchReader)
-    return data if is_reader else pa.RecordBatchReader.from_stream(data)
+    return data if isinstance(data, pa.RecordBatchReader) else reader_of_stream(data)
 
 
 def _columns(data: Any) -> Columns:
@@ -157,7 +157,7 @@ def _columns(data: Any) -> Columns:
         names = [str(name) for name in data.columns]
         return _by_name(names, [_from_numpy(values) for _, values in data.items()])
     raise InterfaceError(
-        f"cannot append a {type(data).__name__}",
+        f"cannot append {with_article(type(data).__name__)}",
         hint="give an Arrow table, a frame, a dict of columns, a list of dicts or tuples, a path",
         sqlstate="07006",
     )

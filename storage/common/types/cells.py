@@ -323,9 +323,15 @@ def quote_value(value: object) -> str:
     if isinstance(value, pa.MonthDayNano):
         return "an interval"
     try:
-        return f"a {type(value).__name__}, {str(value)!r:.80},"
+        return f"{with_article(type(value).__name__)}, {str(value)!r:.80},"
     except Exception:  # of the value's own code
-        return f"a {type(value).__name__}"
+        return with_article(type(value).__name__)
+
+
+def with_article(noun: str) -> str:
+    """A noun behind `a` or `an`: a name of a type, such as `int`, `UUID` or `ndarray`."""
+    begins_with_vowel = noun[:1].lower() in "aeio" or noun == "ndarray"
+    return f"{'an' if begins_with_vowel else 'a'} {noun}"
 
 
 def from_cell(cell: Cell, column_type: DataType) -> Any:

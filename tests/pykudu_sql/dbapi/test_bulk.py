@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -183,6 +184,8 @@ def test_append_rounds_decimals_and_turns_zones_into_utc(connection: Connection)
         (pd.DataFrame({"id": [1j]}), pykudu_sql.DataError, "column 'id': cannot read a complex"),
         (pd.DataFrame([[1, 2]], columns=["id", "id"]), pykudu_sql.ProgrammingError, "twice"),
         (pd.Series([1]), pykudu_sql.InterfaceError, "cannot append a Series"),
+        (pl.Series([1]), pykudu_sql.InterfaceError, "type 'Series' has no names"),
+        (np.array([1]), pykudu_sql.InterfaceError, "cannot append an ndarray"),
         ({"id": np.array(5)}, pykudu_sql.InterfaceError, "sequence"),
     ],
 )

@@ -61,7 +61,7 @@ def test_tuples_may_leave_out_the_last_columns(conn: pykudu_sql.Connection) -> N
         ([(1, "a"), {"id": 2}], "cannot append a list"),
         ([1, 2], "cannot append a list"),
         ([("x", "a")], "'x'"),
-        (7, "cannot append a int"),
+        (7, "cannot append an int"),
         ("nothing/*.csv", "no file matches"),
     ],
 )
