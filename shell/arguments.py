@@ -41,7 +41,14 @@ class ArgumentParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print usage and message, and leave with exit code 2."""
-        super().error(escape(message))
+        # Of a positional argument the usage says all that there is to say.
+        missing = message.rpartition("arguments are required: ")[2].split(", ")
+        hints = [
+            f"\nHINT: {option.option_strings[-1]} {option.metavar}: {option.help}"
+            for option in self._actions
+            if option.required and "/".join(option.option_strings) in missing
+        ]
+        super().error(escape(message) + "".join(hints))
 
 
 def parser_of(run: Callable[[Sequence[str]], int]) -> argparse.ArgumentParser:

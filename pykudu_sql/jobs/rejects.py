@@ -39,6 +39,11 @@ PRESENT: Final = "with a key that is present already"
 TWICE: Final = "with a key given twice"
 MISSING: Final = "with a key that is missing"
 CHECKED: Final = "that break a constraint"
+_SINGULAR: Final = {
+    BROKEN: "broken line",
+    NO_VALUE: "value that does not fit",
+    CHECKED: "that breaks a constraint",
+}
 _KEY_REASONS: Final = {
     PRESENT: "is present already", TWICE: "is given twice", MISSING: "does not exist",
 }  # fmt: skip
@@ -85,7 +90,10 @@ def write_rejects(rejects: Sequence[Reject], target: Path) -> None:
 def counted(rejects: Sequence[Reject]) -> str:
     """How many rejects there are of each kind, for a person."""
     kinds = Counter(one.kind for one in rejects)
-    return ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+    return ", ".join(
+        f"{count:,} {_SINGULAR.get(kind, kind) if count == 1 else kind}"
+        for kind, count in kinds.items()
+    )
 
 
 def key_reason(kind: str, key: str) -> str:

@@ -15,6 +15,8 @@ from pykudu_sql.spark.options import OPERATIONS
 if TYPE_CHECKING:
     from pykudu_sql.jobs.report import JobReport
 
+_MOMENT = "'10 min ago', a timestamp, a hybrid timestamp or a snapshot's name"
+
 
 def load(argv: Sequence[str]) -> int:
     """Run `pykudu-sql load`."""
@@ -70,7 +72,7 @@ def export(argv: Sequence[str]) -> int:
     _add_output(parser)
     add("--columns", metavar="A,B", help="only these")
     add("--where", metavar="SQL", help="only rows that this condition holds for")
-    add("--as-of", metavar="TIME", help="a timestamp, a hybrid timestamp or a snapshot's name")
+    add("--as-of", metavar="TIME", help=_MOMENT)
     arguments = parser.parse_args(argv)
 
     def job() -> "JobReport":
@@ -100,8 +102,7 @@ def changes(argv: Sequence[str]) -> int:
     parser = build_job_parser("changes", "Write what commits did to the rows of a table to files.")
     add = parser.add_argument
     _add_output(parser)
-    moment = "a timestamp, a hybrid timestamp or a snapshot's name"
-    add("--since", metavar="TIME", required=True, help=f"commits after this moment: {moment}")
+    add("--since", metavar="TIME", required=True, help=f"commits after this moment: {_MOMENT}")
     add("--until", metavar="TIME", help="commits up to this moment; else up to now")
     add("--columns", metavar="A,B", help="only these, and the metadata of each change")
     arguments = parser.parse_args(argv)
