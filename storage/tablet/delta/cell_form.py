@@ -18,6 +18,7 @@ from pykudu_sql.storage.common.types.arrays import fixed_view, integers_of, pack
 from pykudu_sql.storage.common.types.from_buffers import flags
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.common.types.widening import in_type
+from pykudu_sql.storage.tablet.delta.delta_applier import copied
 from pykudu_sql.storage.tablet.delta.delta_store import CellsSet, Ordinals, joined
 from pykudu_sql.storage.tablet.delta.word_codes import coded, codes_of, wide_enough, words_by_code
 
@@ -145,18 +146,20 @@ class WordCodes:
 
 
 def form_of(values: pa.Array, column_type: DataType) -> tuple[Cells, CellForm] | None:
-    """The cells of a column, not to be changed, and their form; None where they have none.
+    """The cells of a column, in memory that nobody else has, and their form; None without one.
 
     Binaries have none. `values`: at least one; cells of NULLs are any of their form.
     """
     if pa.types.is_dictionary(values.type):
-        return codes_of(values), WordCodes(values.dictionary)
+        return copied(codes_of(values)), WordCodes(values.dictionary)
     if column_type.is_text:
         views, buffers = _views_of(values)
-        return views, TextViews(buffers)
+        are_shared = pa.types.is_string_view(values.type) or not views.flags.writeable
+        return copied(views) if are_shared else views, TextViews(buffers)
     if column_type.is_variable:
         return None
-    return fixed_view(in_type(values, column_type.arrow), column_type), FixedCells(column_type)
+    cells = fixed_view(in_type(values, column_type.arrow), column_type)
+    return copied(cells), FixedCells(column_type)
 
 
 def views_at(array: pa.Array, ordinals: Ordinals) -> pa.Array:

@@ -1,9 +1,9 @@
-"""Applying deltas to base data: a scatter a column and layer (Kudu's `tablet/delta_applier.cc`).
+"""Applying deltas to base data: a scatter a column (Kudu's `tablet/delta_applier.cc`).
 
 Cells of a fixed width are patched on a copy of their buffer, and of their validity where some are
 NULL. Dictionary-encoded strings stay dictionaries: the layers' words are appended to the dictionary
 where they are new, and their codes are such cells. Everything else is picked, row by row, from the
-base or from a layer.
+base or from the values.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
     CellPatch,
     CellsSet,
     Ordinals,
-    concat_values,
+    joined,
 )
 from pykudu_sql.storage.tablet.delta.word_codes import coded, codes_of, wide_enough, words_by_code
 
@@ -51,16 +51,16 @@ def apply_patches(
         return base
     arrow = column_type.arrow
     base = in_type(base, arrow)
-    cells = [in_type(layer.values, arrow) for layer in layers]
-    parts = [layer.ordinals - start if start else layer.ordinals for layer in layers]
+    ordinals, values = joined([(layer.ordinals, layer.values) for layer in layers])
+    values = in_type(values, arrow)
+    places = ordinals - start if start else ordinals
     if pa.types.is_dictionary(base.type):
-        return _patch_dictionary(base, np.concatenate(parts), concat_values(cells))
+        return _patch_dictionary(base, places, values)
     if column_type.is_variable:
-        return _choose(base, parts, concat_values(cells))
+        return _choose(base, places, values)
     data = copied(fixed_view(base, column_type))
-    for indices, values in zip(parts, cells, strict=True):
-        data[indices] = fixed_view(values, column_type)
-    return from_fixed(data, column_type, _validity_after(base, parts, cells))
+    data[places] = fixed_view(values, column_type)
+    return from_fixed(data, column_type, _validity_after(base, places, values))
 
 
 def copied(stored: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -71,13 +71,10 @@ def copied(stored: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return copied
 
 
-def _choose(base: pa.Array, parts: Sequence[Ordinals], values: pa.Array) -> pa.Array:
-    """The base with values, those of one layer after another, at the places of each layer."""
+def _choose(base: pa.Array, places: Ordinals, values: pa.Array) -> pa.Array:
+    """The base with values at some places; of a place that comes twice, the later one stays."""
     index = np.arange(len(base), dtype=np.int64)
-    first = len(base)
-    for indices in parts:
-        index[indices] = np.arange(first, first + len(indices), dtype=np.int64)
-        first += len(indices)
+    index[places] = np.arange(len(base), len(base) + len(places), dtype=np.int64)
     return take_ordinals(pa.concat_arrays([base, values]), index)
 
 
@@ -86,15 +83,15 @@ def _patch_dictionary(base: pa.DictionaryArray, places: Ordinals, values: pa.Arr
     changed = coded(base.dictionary, values)
     codes = copied(wide_enough(codes_of(base), changed.dictionary))
     codes[places] = codes_of(changed)
-    valid = _validity_after(base.indices, [places], [changed.indices])
+    valid = _validity_after(base.indices, places, changed.indices)
     return words_by_code(codes, changed.dictionary, pack_validity(valid))
 
 
 def _validity_after(
-    base: pa.Array, parts: Sequence[Ordinals], cells: Sequence[pa.Array]
+    base: pa.Array, places: Ordinals, values: pa.Array
 ) -> npt.NDArray[np.bool_] | None:
-    """False where the base with cells at the places of each part has a NULL; None without one."""
-    return with_validity(validity(base), len(base), list(zip(parts, cells, strict=True)))
+    """False where the base with values at some places has a NULL; None without one."""
+    return with_validity(validity(base), len(base), [(places, values)])
 
 
 def with_validity(

@@ -367,6 +367,8 @@ def cells_set_by(changes: Iterable[Deltas], column_id: int) -> list[CellsSet]:
 
 def joined(changes: Sequence[CellsSet]) -> CellsSet:
     """Changes one after another as one, in which a row may come repeatedly."""
+    if len(changes) == 1:
+        return changes[0]
     ordinals = np.concatenate([ordinals for ordinals, _ in changes])
     return ordinals, concat_values(values for _, values in changes)
 

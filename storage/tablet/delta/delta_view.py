@@ -31,8 +31,6 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
     joined,
     last_of_each,
     liveness,
-    places_in_order,
-    places_of,
     winners,
 )
 from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
@@ -266,10 +264,10 @@ def _layers(parts: Sequence[DeltaPart], column_id: int) -> tuple[CellPatch, ...]
 
 
 def _last_patch(patches: Sequence[CellPatch]) -> CellPatch | None:
-    return patches[0] if len(patches) == 1 else _merged(patches)
+    return patches[0] if len(patches) == 1 else merged(patches)
 
 
-def _merged(patches: Sequence[CellPatch]) -> ColumnPatch | None:
+def merged(patches: Sequence[CellPatch]) -> ColumnPatch | None:
     """The cells of several patches of a column; those of a later one win."""
     if not patches:
         return None
@@ -293,36 +291,3 @@ def _last_liveness(parts: Sequence[Liveness]) -> Liveness:
     order = np.argsort(ordinals, kind="stable")
     newest = order[last_of_each(ordinals[order])]
     return ordinals[newest], living[newest]
-
-
-class RowPatches:
-    """What a view changes of some rows, found once for all columns that the same batches set."""
-
-    def __init__(self, view: DeltaView, ordinals: Ordinals) -> None:
-        """Nothing is looked for yet. `ordinals`: of the rows, distinct, in any order."""
-        self.ordinals = ordinals
-        self._view = view
-        self._places: dict[int, tuple[Ordinals, Ordinals]] = {}
-        is_ascending = len(ordinals) and (ordinals[1:] > ordinals[:-1]).all()
-        self._find = places_in_order if is_ascending else places_of
-
-    def patch(self, column_id: int) -> ColumnPatch | None:
-        """The cells that win in a column, by index among the rows; None when none changed."""
-        parts = [
-            part
-            for layer in self._view.layers(column_id)
-            if (part := self._part(layer)) is not None
-        ]
-        return _merged(parts)
-
-    def _part(self, layer: CellPatch) -> ColumnPatch | None:
-        if not isinstance(layer, ColumnPatch):
-            return layer.at_ordinals(self.ordinals)
-        # The view keeps its layers, so an identity stays one array's.
-        key = id(layer.ordinals)
-        if key not in self._places:
-            self._places[key] = self._find(layer.ordinals, self.ordinals)
-        indices, places = self._places[key]
-        if not len(indices):
-            return None
-        return ColumnPatch(indices, take_ordinals(layer.values, places))

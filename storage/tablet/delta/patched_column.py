@@ -120,9 +120,9 @@ def patch_whole(
     formed = form_of(base, column_type)
     if formed is None:
         return None
-    stored, form = formed
+    cells, form = formed
     valid = with_validity(validity(base), len(base), changes)
-    cells, form = form.with_cells(copied(stored), changes)
+    cells, form = form.with_cells(cells, changes)
     return PatchedColumn.over(cells, form, valid, column_type, newest)
 
 

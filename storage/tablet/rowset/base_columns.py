@@ -19,9 +19,10 @@ from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch, apply_patches
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
-from pykudu_sql.storage.tablet.delta.delta_view import CurrentView, DeltaView, RowPatches
+from pykudu_sql.storage.tablet.delta.delta_view import CurrentView, DeltaView
 from pykudu_sql.storage.tablet.delta.patched_column import cells_at
 from pykudu_sql.storage.tablet.rowset.cfile_set import CFileSet
+from pykudu_sql.storage.tablet.rowset.row_patches import RowPatches
 from pykudu_sql.storage.tablet.rowset.rowset import TextForm
 from pykudu_sql.storage.tablet.rowset.tablet_scanner import ordinals_between
 

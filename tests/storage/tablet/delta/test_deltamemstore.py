@@ -16,9 +16,10 @@ from pykudu_sql.storage.tablet.delta.batch_index import BatchIndex
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch, apply_patches
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import cells_set_by
-from pykudu_sql.storage.tablet.delta.delta_view import DeltaView, RowPatches
+from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.delta.row_change import RowChange
+from pykudu_sql.storage.tablet.rowset.row_patches import RowPatches
 from pykudu_sql.storage.tablet.rowset.rowset import replay_changes
 
 ROWS = 5

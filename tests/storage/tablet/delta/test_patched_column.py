@@ -197,3 +197,15 @@ def test_a_column_counts_the_bytes_of_its_cells_and_texts() -> None:
     tens = pa.array([Decimal(1)] * ROWS, WIDE.arrow)
     column_of_tens = patch_whole(tens, [(np.array([1]), tens[:1])], WIDE, Timestamp(1))
     assert column_of_tens is not None and column_of_tens.size == 16 * ROWS
+
+
+@given(st.booleans(), st.booleans())
+def test_the_base_stays_as_it_was(is_view: bool, is_slice: bool) -> None:
+    base = pa.array(["a text of a row", "short", None] * ROWS)
+    base = base.cast(pa.string_view()) if is_view else base
+    base = base.slice(4) if is_slice else base
+    before = base.to_pylist()
+    column = patch_whole(base, [(np.array([0, 2]), pa.array(["new", None]))], TEXT, Timestamp(1))
+    assert column is not None
+    assert texts(column) == ["new", before[1], None, *before[3:]]
+    assert base.to_pylist() == before
