@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import pykudu_sql
 from pykudu_sql.shell.commands.catalog import Relation, find_relation
 from pykudu_sql.shell.commands.command import command, quote_identifier
 from pykudu_sql.shell.commands.timestamps import timestamp_sql, wall_time
@@ -32,11 +34,22 @@ WHERE t.table_name = ? ORDER BY t.tablet
 """
 
 
+@contextmanager
+def _unplaced() -> Iterator[None]:
+    """Errors without their places, which are in a statement that the user did not write."""
+    try:
+        yield
+    except pykudu_sql.Error as error:
+        error.position = None
+        raise
+
+
 @command(
     ".asof",
     arguments="[MOMENT...]",
     summary="read all tables as of '10 min ago', a time, a snapshot; off: as they are now",
 )
+@_unplaced()
 def asof(session: "ShellSession", arguments: Sequence[str]) -> None:
     text = " ".join(arguments)
     if not text:
@@ -63,6 +76,7 @@ def asof(session: "ShellSession", arguments: Sequence[str]) -> None:
     summary="what became of rows: t since '1 h ago' [until '10 min ago']",
     paged=True,
 )
+@_unplaced()
 def diff(session: "ShellSession", arguments: Sequence[str]) -> None:
     table = _table(session, arguments[0])
     words = " ".join(arguments[1:])
@@ -100,6 +114,7 @@ def diff(session: "ShellSession", arguments: Sequence[str]) -> None:
     summary="every version of the row with this key: a value for each key column",
     paged=True,
 )
+@_unplaced()
 def log(session: "ShellSession", arguments: Sequence[str]) -> None:
     table = _table(session, arguments[0])
     keys, others = _columns(session, table)
@@ -145,6 +160,7 @@ def _of_key(
     arguments="TABLE KEY...",
     summary="where the row with this key lies: tablet, rowset, blocks, deltas",
 )
+@_unplaced()
 def why(session: "ShellSession", arguments: Sequence[str]) -> None:
     table = _table(session, arguments[0])
     where, values = _of_key(table, _columns(session, table)[0], arguments[1:])

@@ -68,6 +68,15 @@ def test_a_unit_of_time_that_does_not_exist_names_those_there_are(
         assert "'minits' is no unit of time" in printed and "minute" in printed
 
 
+@pytest.mark.parametrize("command", [".diff t since tuesday", ".asof tuesday", ".log t ten a"])
+@pytest.mark.parametrize("options", [(), ("--csv",)])
+def test_an_error_shows_no_statement_that_nobody_typed(
+    shell: Callable[..., str], command: str, options: tuple[str, ...]
+) -> None:
+    error = shell(command, options=options)
+    assert "ERROR 22" in error and "LINE" not in error
+
+
 def test_a_hybrid_timestamp_has_a_time_of_day() -> None:
     with pykudu_sql.connect(autocommit=True) as connection:
         now = connection.execute("SELECT now()").fetchone()
