@@ -1,8 +1,11 @@
-"""CHECK constraints that need the row which comes of a change: set cells, and others as stored.
+"""Rules on the row which comes of a change: set cells, and others as stored.
 
-`check_rule` says which constraints these are. Here the columns that a change leaves alone are read
-of the rows that it was found to change, and only those that such a constraint is about. What was
-read is what will stand: a commit that changes the row meanwhile is a conflict.
+Every change of stored rows comes by here once these are located: batches, single rows, rows by
+address, Spark's files. Rules on the cells that a statement sets are in `ingest/validation`; those
+here are CHECK constraints, and `check_rule` says which of them need stored cells. The columns that
+a change leaves alone are read of the rows that it was found to change, and only those that such a
+constraint is about. What was read is what will stand: a commit that changes the row meanwhile is a
+conflict.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -131,6 +134,8 @@ def check_row_result(table: TableInfo, row: KeyedRow, read_stored: ReadStored) -
     `read_stored`: gives some columns of the row that is there, None where there is none. Raises
     CheckViolationError: it breaks one.
     """
+    if not table.checks:
+        return
     checks = decided_later(table, RowsSet(row.kind, row.set_ids))
     if not checks:
         return

@@ -104,8 +104,7 @@ class RowWriter:
             memrowset = components.memrowset
             candidates = components.with_key(row.probe.encoded)
             location = find_row(candidates, (memrowset,), row.probe, EVERYTHING, {})
-            if table.checks:
-                check_row_result(table, row, lambda columns: _stored(location, columns))
+            check_row_result(table, row, lambda columns: _stored(location, columns))
             effect = decide(tablet, table.name, row, location)
             match effect:
                 case NewRow(full):

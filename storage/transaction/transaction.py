@@ -214,8 +214,7 @@ class Transaction(TransactionReads):
             self._check_room()
         tablet, row = keyed_row(self._services, table, kind, cells)
         pending = self._writes.on(table, tablet)
-        if table.checks:
-            check_row_result(table, row, lambda columns: pending.read_row(row.probe, columns))
+        check_row_result(table, row, lambda columns: pending.read_row(row.probe, columns))
         changed = pending.write_row(row)
         self._writes.keep(table, pending)
         return changed
