@@ -6,6 +6,7 @@ a moment into a DATE, if it is a whole day; a DECIMAL with no more digits than t
 """
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from types import MappingProxyType
 
 import pyarrow as pa
@@ -92,6 +93,8 @@ def read_values(values: pa.Array, column: ColumnSchema) -> pa.Array:
         check_days(values, column)
     if column.type.kind is Kind.UNIXTIME_MICROS and pa.types.is_timestamp(values.type):
         _check_micros(values, column)
+    if column.type.is_floating:
+        check_whole_numbers(values, column)
     return coerce(values, column.type, column.name)
 
 
@@ -106,6 +109,23 @@ def check_digits(
     wide = values.cast(pa.decimal256(min(76, values.type.precision + 1), values.type.scale))
     is_exact = pc.equal(pc.round(wide, column.type.scale), wide)
     _check_all(is_exact, values, f"has more digits than {column.type}", column, hint)
+
+
+def check_whole_numbers(
+    values: pa.Array | pa.ChunkedArray, column: ColumnSchema, hint: str | None = None
+) -> None:
+    """See that integers are not beyond those that FLOAT and DOUBLE all have.
+
+    `column`: of one of these types. Raises InvalidValueError: one is.
+    """
+    if not pa.types.is_integer(values.type):
+        return
+    try:
+        values.cast(column.type.arrow)
+    except pa.ArrowInvalid:
+        last = Decimal(2 ** (24 if column.type.kind is Kind.FLOAT else 53))
+        is_exact = pc.less_equal(pc.abs(values.cast(pa.decimal128(20, 0))), last)
+        _check_all(is_exact, values, f"has more digits than {column.type}", column, hint)
 
 
 def check_days(

@@ -12,7 +12,12 @@ from collections.abc import Mapping
 import pyarrow as pa
 from pyspark.sql import types as t
 
-from pykudu_sql.files.reading.typed_values import check_days, check_digits, loses_digits
+from pykudu_sql.files.reading.typed_values import (
+    check_days,
+    check_digits,
+    check_whole_numbers,
+    loses_digits,
+)
 from pykudu_sql.spark.arrow.arrow_types import spark_type
 from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -57,4 +62,7 @@ def converted(values: pa.ChunkedArray, column: ColumnSchema) -> pa.Array:
     if column.type.kind is Kind.DATE and pa.types.is_timestamp(values.type):
         hint = f"cut it, if that is intended: col('{column.name}').cast('date')"
         check_days(values, column, hint)
+    if column.type.is_floating:
+        hint = f"round it, if that is intended: col('{column.name}').cast('double')"
+        check_whole_numbers(values, column, hint)
     return coerce(values, column.type, column.name)

@@ -33,10 +33,11 @@ _OFFSET = r":\d\d(\.\d+)?(Z|[+-]\d\d(:?\d\d)?)$"  # behind a time, from UTC
 def coerce(values: pa.Array | pa.ChunkedArray, column_type: DataType, name: str) -> pa.Array:
     """Any Arrow values as the column's own Arrow type; strings may stay a dictionary.
 
-    Casts are checked: nothing is rounded or wrapped, but VARCHAR is cut to its length, as Kudu's
-    clients do, and DECIMAL of larger scale is rounded half up. `values`: what the user or the
-    engine handed over. Raises ValueOutOfRangeError: a value outside the type's range;
-    InvalidValueError: values that cannot be read as the type.
+    Casts are checked: nothing is wrapped, and nothing rounded but to what a single value would be
+    (`to_cell`): VARCHAR is cut to its length, as Kudu's clients do, DECIMAL of larger scale is
+    rounded half up, and a number that is to be a FLOAT or DOUBLE is the nearest one. `values`: what
+    the user or the engine handed over. Raises ValueOutOfRangeError: a value outside the type's
+    range; InvalidValueError: values that cannot be read as the type.
     """
     return combine(pa.chunked_array(coerce_chunks(values, column_type, name)))
 
@@ -104,6 +105,8 @@ def _coerce(array: pa.Array, column_type: DataType) -> pa.Array:
             return _coerce(array.dictionary_decode(), column_type)
         words = _coerce(array.dictionary, column_type)
         return pa.DictionaryArray.from_arrays(array.indices, words)
+    if _is_text(array.type) and not column_type.is_variable:
+        array = pc.utf8_trim_whitespace(array)
     if pa.types.is_temporal(array.type) and column_type.is_integer:
         raise pa.ArrowTypeError  # Arrow would give the number that it is stored as.
     if column_type.kind is Kind.DECIMAL:
@@ -118,6 +121,8 @@ def _coerce(array: pa.Array, column_type: DataType) -> pa.Array:
         return _to_micros(array)
     if _is_text(array.type) and column_type.kind is Kind.UNIXTIME_MICROS:
         return _read_times(array)
+    if column_type.is_floating:
+        array = _nearest_doubles(array)
     if column_type.kind is Kind.FLOAT and pa.types.is_floating(array.type):
         return _single(array)
     if not _may_cast(array, column_type.kind):
@@ -131,6 +136,16 @@ def _may_cast(array: pa.Array, kind: Kind) -> bool:
     if kind is Kind.BOOL and pa.types.is_integer(array.type):
         return not pc.any(pc.invert(pc.is_in(array, pa.array([0, 1, None], array.type)))).as_py()
     return not number or kind not in (Kind.BOOL, Kind.DATE)
+
+
+def _nearest_doubles(numbers: pa.Array) -> pa.Array:
+    """Integers and decimals as the doubles next to them; others as they are."""
+    if pa.types.is_decimal(numbers.type):
+        # Arrow's own cast multiplies by a power of ten that is no double: 1.005 misses its double.
+        numbers = numbers.cast(pa.string())
+    elif not pa.types.is_integer(numbers.type):
+        return numbers
+    return numbers.cast(pa.float64(), safe=False)
 
 
 def _single(array: pa.Array) -> pa.Array:
