@@ -224,12 +224,12 @@ def _alter_table(tokens: TokenStream, context: PlanContext) -> "Plan":
 
 
 def _prepare(tokens: TokenStream, context: PlanContext) -> "Plan":
-    from pykudu_sql.planner.commands.prepared_commands import prepare_head, prepared
+    from pykudu_sql.planner.commands.prepared_commands import plan_prepare, prepare_head
 
     name, types = prepare_head(tokens)
     source = tokens.rest
     plan = plan_statement(source, replace(context, bound_parameters=None))
-    return prepared(name, types, source.text[source.start :], plan)
+    return plan_prepare(name, types, source.text[source.start :], plan)
 
 
 def _explain(tokens: TokenStream, context: PlanContext) -> "Plan":

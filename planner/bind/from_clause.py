@@ -14,6 +14,7 @@ from pykudu_sql.planner.bind.history_source import (
     versions_source,
 )
 from pykudu_sql.planner.bind.missing_column import undefined_column
+from pykudu_sql.planner.bind.missing_function import no_schema_function, no_table_function
 from pykudu_sql.planner.bind.named_table import find_frame
 from pykudu_sql.planner.bind.names import check_ambiguous, with_position
 from pykudu_sql.planner.bind.qualifiers import EngineAliases, add_relation
@@ -40,7 +41,6 @@ from pykudu_sql.planner.constant_folding.moment import may_move, version_bound
 from pykudu_sql.planner.functions.functions import (
     TABLE_FUNCTIONS,
     function_names,
-    table_function_hint,
     written_name,
 )
 from pykudu_sql.planner.functions.output_names import name_outputs
@@ -187,7 +187,7 @@ class FromClauses:
             case exp.Table(this=exp.Expr() as call) if node.db and not isinstance(
                 call, exp.Identifier
             ):
-                raise _no_schema_function(node, call)
+                raise no_schema_function(node, call)
             case exp.Table(this=exp.Func() as call) if is_changes(call):
                 history = changes_source(call, self._context)
                 alias = (node.alias or call.name).lower()
@@ -195,7 +195,7 @@ class FromClauses:
             case exp.Table(this=exp.Func() as call):
                 relation = self._function(node, call, scope, ctes)
             case exp.Table(this=exp.Expr() as call) if SOURCE_NAME in call.meta:
-                raise _no_table_function(call.meta[SOURCE_NAME], call)
+                raise no_table_function(call.meta[SOURCE_NAME], call)
             case exp.Table(this=exp.Values() as inner):
                 relation = self._derived(node, inner, scope, ctes)
             case exp.Table():
@@ -369,7 +369,7 @@ class FromClauses:
     def _function(self, node: exp.Expr, call: exp.Func, scope: Scope, ctes: Ctes) -> Relation:
         name = next(iter(sorted(function_names(call) & TABLE_FUNCTIONS)), None)
         if name is None:
-            raise _no_table_function(written_name(call) or min(function_names(call), key=len), call)
+            raise no_table_function(written_name(call) or min(function_names(call), key=len), call)
         for argument in call.iter_expressions():
             if not isinstance(argument, exp.TableAlias):
                 self._expression(argument, scope, ctes)
@@ -384,26 +384,6 @@ class FromClauses:
         columns = self.uses.renamed(outputs, node.args.get("alias"))
         name_number(node)
         return DerivedTable(alias, columns, node=node)
-
-
-def _no_table_function(name: str, call: exp.Expr) -> NotSupportedError:
-    return NotSupportedError(
-        f"table function {name}() is not offered",
-        hint=table_function_hint(name),
-        span=node_span(call),
-    )
-
-
-def _no_schema_function(node: exp.Table, call: exp.Expr) -> ProgrammingError:
-    name = call.meta.get(SOURCE_NAME, "")
-    if isinstance(call, exp.Func):
-        name = written_name(call) or min(function_names(call), key=len)
-    return ProgrammingError(
-        f"schema '{node.db}' has no function {name}()",
-        hint=f"table functions belong to no schema; {table_function_hint(name)}",
-        span=node_span(call),
-        sqlstate="42883",
-    )
 
 
 def _common(left: Sequence[Relation], right: Sequence[Relation]) -> list[str]:

@@ -70,7 +70,7 @@ def prepare_head(tokens: TokenStream) -> tuple[str, tuple[str, ...]]:
     return name, tuple(types)
 
 
-def prepared(name: str, types: tuple[str, ...], text: str, plan: Plan) -> Prepare:
+def plan_prepare(name: str, types: tuple[str, ...], text: str, plan: Plan) -> Prepare:
     """The plan of a PREPARE.
 
     `text`, `plan`: of the statement behind it. Raises InterfaceError: it takes parameters of two
@@ -236,7 +236,7 @@ def _value(
 
     Raises ProgrammingError: it is no constant; DataError: it is none of the type.
     """
-    written = _written(expression.text)
+    written = _literal_or_parameter(expression.text)
     if isinstance(written, Constant) and type_text is None:
         return written.value
     with errors_at(expression.span):
@@ -259,7 +259,7 @@ def _value(
     return value.value
 
 
-def _written(text: str) -> Constant | Hole | None:
+def _literal_or_parameter(text: str) -> Constant | Hole | None:
     """An integer, a text or a parameter, which are the most, without a parser; None of others."""
     single = TOKEN_PATTERN.fullmatch(text)
     if single is None:

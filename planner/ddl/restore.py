@@ -39,14 +39,14 @@ def plan_restore(tokens: TokenStream, context: PlanContext) -> Plan:
     tokens.expect("TO")
     bound = next_bound(tokens, context)
     tokens.expect_end()
-    then = _then(table, bound, context)
+    past_table = _table_at(table, bound, context)
     # Tables are named as the catalog stores them, whatever the session's database is.
-    world = context.within(DEFAULT_DATABASE, None)
+    qualified = context.within(DEFAULT_DATABASE, None)
     # The bound of a microsecond that is not over yet lies ahead; nothing is committed there.
     moment = min(last_before(bound), context.now)
-    now, past = quote_name(table.name), f"{quote_name(then.name)} AS OF {moment}"
-    pairs = [(old.name, table.schema.by_id[old.id].name) for old in then.schema.columns]
-    key_names = {then.schema.by_id[i].name for i in then.schema.key_ids}
+    now, past = quote_name(table.name), f"{quote_name(past_table.name)} AS OF {moment}"
+    pairs = [(old.name, table.schema.by_id[old.id].name) for old in past_table.schema.columns]
+    key_names = {past_table.schema.by_id[i].name for i in past_table.schema.key_ids}
     # A row with an immutable column is replaced: no update may touch it.
     compared = (
         pairs if table.schema.immutable_ids else [pair for pair in pairs if pair[0] in key_names]
@@ -54,31 +54,35 @@ def plan_restore(tokens: TokenStream, context: PlanContext) -> Plan:
     keys = ", ".join(quote_name(table.schema.by_id[i].name) for i in table.schema.key_ids)
     present, before = f"SELECT {_new(compared)} FROM {now}", f"SELECT {_old(compared)} FROM {past}"
     removed_sql = f"SELECT {keys} FROM ({present} EXCEPT {before}) AS gone"
-    removed_rows = plan_rows(SourceText(removed_sql), world)
-    back = f"SELECT {_old(pairs)} FROM {past} EXCEPT SELECT {_new(pairs)} FROM {now}"
-    rows = plan_rows(SourceText(back), world, len(removed_rows.scans))
-    ids = tuple(column.id for column in then.schema.columns)
+    removed_rows = plan_rows(SourceText(removed_sql), qualified)
+    restored_sql = f"SELECT {_old(pairs)} FROM {past} EXCEPT SELECT {_new(pairs)} FROM {now}"
+    rows = plan_rows(SourceText(restored_sql), qualified, len(removed_rows.scans))
+    ids = tuple(column.id for column in past_table.schema.columns)
     return RestoreTable(table, bound, removed_rows, rows, ids)
 
 
-def _then(table: TableInfo, bound: SnapshotBound, context: PlanContext) -> TableInfo:
-    """The table as it was, if its rows still fit."""
+def _table_at(table: TableInfo, bound: SnapshotBound, context: PlanContext) -> TableInfo:
+    """The table as it was at a bound.
+
+    Raises UndefinedTableError: there was none; NotSupportedError: its rows fit no more.
+    """
     catalog = context.catalog_at(bound)
-    then = catalog.by_id.get(table.id)
-    if then is None:
+    past_table = catalog.by_id.get(table.id)
+    if past_table is None:
         catalog.require_completeness(table.name)
         raise UndefinedTableError(
             f"table '{table.name}' did not exist at that moment",
             hint="a table of this name that was dropped is another one: SHOW DROPPED TABLES",
         )
-    for column in then.schema.columns:
+    for column in past_table.schema.columns:
         if column.id not in table.schema.by_id:
             raise NotSupportedError(
                 f"table '{table.name}' cannot be restored: column '{column.name}' of that moment "
                 "was dropped",
-                hint=f"CREATE TABLE ... AS SELECT * FROM {then.name} AS OF ... keeps all columns",
+                hint=f"CREATE TABLE ... AS SELECT * FROM {past_table.name} AS OF ... keeps all "
+                "columns",
             )
-    return then
+    return past_table
 
 
 def _old(pairs: list[tuple[str, str]]) -> str:

@@ -11,6 +11,7 @@ class StoredRelation:
     """Rows that Spark reads itself: some columns of a table at a moment.
 
     Attributes:
+        path: of the database.
         table: its name at the moment.
         columns: those wanted, in order.
         where: a condition in our SQL that wanted rows meet; None for all rows.

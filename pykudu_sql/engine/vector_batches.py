@@ -54,10 +54,10 @@ def table_in_vectors(table: pa.Table, size: int) -> pa.Table:
 def batches_in_vectors(
     batches: Iterable[pa.RecordBatch], schema: pa.Schema, size: int
 ) -> Iterator[pa.RecordBatch]:
-    """The same of a stream."""
+    """Batches of the same rows, of which no vector has more bytes than `size`."""
     wide = _wide_columns(schema)
     for batch in batches:
-        if _most_of_vector(batch, wide) <= size or _largest_vector(batch, wide) <= size:
+        if _vector_bytes_bound(batch, wide) <= size or _largest_vector(batch, wide) <= size:
             yield batch
             continue
         for first in range(0, batch.num_rows, VECTOR_ROWS):
@@ -122,12 +122,12 @@ def _bytes_of(batch: pa.RecordBatch, columns: Sequence[int]) -> float:
     return sum(_column_bytes(batch.column(i)) for i in columns)
 
 
-def _most_of_vector(batch: pa.RecordBatch, columns: Sequence[int]) -> float:
-    """Bytes that no vector has more of; of texts as views a look at each length, of others none."""
-    return sum(_most_of_column(batch.column(i)) for i in columns)
+def _vector_bytes_bound(batch: pa.RecordBatch, columns: Sequence[int]) -> float:
+    """An upper bound of the bytes of a vector; only of views it reads the lengths of texts."""
+    return sum(_column_vector_bytes_bound(batch.column(i)) for i in columns)
 
 
-def _most_of_column(column: pa.Array) -> float:
+def _column_vector_bytes_bound(column: pa.Array) -> float:
     if pa.types.is_string_view(column.type) and len(column):
         return float(VECTOR_ROWS * (int(_view_lengths(column).max()) + _VIEW_BYTES))
     return _column_bytes(column)

@@ -1,1 +1,4 @@
-"""Plans into effects: one file for each family of plans."""
+"""Runs plans: one file for each family of plans, and a registry of their runners.
+
+Uses the planner's plans, `engine`, `results` and the store; `session` and the jobs use it.
+"""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from pykudu_sql.storage.errors import QueryCancelledError
 
-_PRESS_SECONDS = 0.02
+_INTERRUPT_INTERVAL = 0.02
 _ON_REQUEST = "the statement was interrupted"
 
 
@@ -95,7 +95,7 @@ class Cancellation:
         return self._statement_count
 
     def check_for(self, number: int) -> None:
-        """The same for work that is done for one statement, also while another one runs.
+        """`check` for the work of one statement, which another one may run beside.
 
         Raises QueryCancelledError: that statement was cancelled, or took too long.
         """
@@ -103,7 +103,7 @@ class Cancellation:
         if reason is not None and self._statement_count == number:
             raise QueryCancelledError(reason)
 
-    def reading(self) -> Callable[[], None]:
+    def fetch_check(self) -> Callable[[], None]:
         """A check for a result that begins now, to be made before it is read on.
 
         It raises QueryCancelledError once a request has come between two batches.
@@ -125,7 +125,7 @@ class Cancellation:
                 if self._reason is None:
                     self._reason = reason
                 self._interrupt_engine()
-            time.sleep(_PRESS_SECONDS)
+            time.sleep(_INTERRUPT_INTERVAL)
 
 
 def _too_long(timeout: int) -> str:

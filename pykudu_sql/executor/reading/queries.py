@@ -107,7 +107,7 @@ def _engine_stream(
     with failures_of(relations):
         request = engine_request(state, query, relations, parameters)
         stream = state.engine.stream(*request, most, counter)
-    may_go_on = state.cancellation.reading()
+    may_go_on = state.cancellation.fetch_check()
     return replace(stream, read=partial(_next, stream, relations, may_go_on, state.error_boundary))
 
 
