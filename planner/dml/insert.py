@@ -16,7 +16,7 @@ from pykudu_sql.planner.bind.correlation_name import CorrelationName, name_of_ta
 from pykudu_sql.planner.bind.named_table import target_table
 from pykudu_sql.planner.bind.target import cell_literal
 from pykudu_sql.planner.constant_folding.constant import Constant, Hole, constants
-from pykudu_sql.planner.constant_folding.moment import fold_current
+from pykudu_sql.planner.constant_folding.moment import fold_current, reads_current_time
 from pykudu_sql.planner.dml.assigned_literals import (
     type_assigned_constant,
     type_assigned_literals,
@@ -35,6 +35,7 @@ from pykudu_sql.planner.dml.insert_columns import (
 )
 from pykudu_sql.planner.dml.insert_set import values_of_set
 from pykudu_sql.planner.dml.insert_tail import find_tail, read_tail
+from pykudu_sql.planner.dml.large_constants import take_large
 from pykudu_sql.planner.dml.values import Marker, Named, Raw, ValueRows, column_values, read_values
 from pykudu_sql.planner.operands.value import Parameter
 from pykudu_sql.planner.parse.dialect import parse
@@ -329,9 +330,11 @@ def _insert_parsed(
             return _insert_expressions(head, tree, start, context)
     rows = parse_rows(source)
     type_assigned_literals(rows, head.columns, context)
-    query = finish(bind(rows, context), context)
+    volatile = reads_current_time(rows)
+    constants = take_large(rows, head.columns, context)
+    query = finish(bind(rows, context).with_volatility(volatile), context)
     _check_width(head, len(query.names), start.start)
-    return _from_query(head, query)
+    return replace(_from_query(head, query), constants=constants)
 
 
 def _from_query(head: _Head, query: Query) -> InsertQuery:

@@ -30,8 +30,9 @@ from pykudu_sql.planner.dml.change_query import (
     one_match_each,
     select_drafted,
 )
+from pykudu_sql.planner.dml.large_constants import is_large
 from pykudu_sql.planner.dml.returning import read_returning
-from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Value
+from pykudu_sql.planner.operands.value import ParameterKey, Value
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.headings import name_entry
 from pykudu_sql.planner.parse.source_spans import node_span
@@ -45,7 +46,6 @@ from pykudu_sql.planner.query.query import finish
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
-from pykudu_sql.storage.common.row_allowance import LEAST_WIDE_BYTES
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.errors import NotSupportedError, SyntaxError
 from pykudu_sql.storage.tablet.rowset.row_address import ROW_ADDRESS
@@ -118,7 +118,9 @@ def plan_update(source: SourceText, context: PlanContext) -> UpdateQuery | KeyUp
         branch = BranchDraft(kind, [*rows.keys(), *set_ids])
         return _returning(rows, branch, tree, context)
     addressed = _has_addresses(rows, [a.node for a in assignments], context)
-    constants = [a for a in assignments if addressed and _is_large_constant(a)]
+    constants = [
+        a for a in assignments if addressed and a.is_constant and is_large(a.value, a.column)
+    ]
     computed = [a for a in assignments if a not in constants]
     rows.select.set("expressions", [_named_value(a) for a in computed])
     type_assigned_literals(rows.select, [a.column for a in computed], context)
@@ -134,15 +136,6 @@ def plan_update(source: SourceText, context: PlanContext) -> UpdateQuery | KeyUp
     column_ids = tuple(a.column.id for a in computed)
     pairs = tuple((a.column.id, a.value) for a in constants)
     return UpdateQuery(rows.table, column_ids, query, pairs)
-
-
-def _is_large_constant(assignment: Assignment) -> bool:
-    """Whether a value is alike in all rows and may be so long that copies of it take much."""
-    value = assignment.value
-    if not assignment.is_constant or not assignment.column.type.is_variable:
-        return False
-    is_long = isinstance(value, str | bytes) and len(value) >= LEAST_WIDE_BYTES
-    return is_long or isinstance(value, Parameter)
 
 
 def _named_value(assignment: Assignment) -> exp.Expr:

@@ -34,6 +34,9 @@ class InsertValues:
     cacheable: bool = True
 
 
+Constants = tuple[tuple[int, Value], ...]
+
+
 class QueryWrite:
     """A plan that writes the rows of a query."""
 
@@ -56,12 +59,28 @@ class QueryWrite:
         return self.query.cacheable
 
 
+class FilledWrite(QueryWrite):
+    """One whose rows also get cells that are alike in all of them."""
+
+    __slots__ = ()
+    constants: Constants
+
+    @property
+    def parameters(self) -> tuple[ParameterKey, ...]:
+        """Keys of the values a caller must supply."""
+        others = (value.key for _, value in self.constants if isinstance(value, Parameter))
+        return tuple(dict.fromkeys((*self.query.parameters, *others)))
+
+
 @dataclass(frozen=True, slots=True)
-class InsertQuery(QueryWrite):
+class InsertQuery(FilledWrite):
     """Rows of a query; its columns fill `column_ids` in order.
 
-    `reset_ids`: columns that the query does not give and that get their default also in rows that
-    are there already.
+    Attributes:
+        reset_ids: columns that the query does not give and that get their default also in rows that
+            are there already.
+        constants: of `column_ids`, with texts and bytes that all rows get alike in place of what
+            the query gives: an engine makes a copy of them for each row.
     """
 
     table: TableInfo
@@ -69,10 +88,11 @@ class InsertQuery(QueryWrite):
     column_ids: tuple[int, ...]
     query: Query
     reset_ids: tuple[int, ...] = ()
+    constants: Constants = ()
 
 
 @dataclass(frozen=True, slots=True)
-class UpdateQuery(QueryWrite):
+class UpdateQuery(FilledWrite):
     """New values for the rows of a query: it yields the rows, then `column_ids`.
 
     The rows come as their addresses, or else as their key columns.
@@ -84,13 +104,7 @@ class UpdateQuery(QueryWrite):
     table: TableInfo
     column_ids: tuple[int, ...]
     query: Query
-    constants: tuple[tuple[int, Value], ...] = ()
-
-    @property
-    def parameters(self) -> tuple[ParameterKey, ...]:
-        """Keys of the values a caller must supply."""
-        others = (value.key for _, value in self.constants if isinstance(value, Parameter))
-        return tuple(dict.fromkeys((*self.query.parameters, *others)))
+    constants: Constants = ()
 
 
 @dataclass(frozen=True, slots=True)

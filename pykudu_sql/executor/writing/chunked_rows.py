@@ -142,13 +142,30 @@ def file_rows(schema: pa.Schema, read: ReadBatch, most: int) -> ChunkedRows:
 
 
 def query_rows(
-    state: SessionState, query: "Query", parameters: ParameterValues, transaction: "Transaction"
+    state: SessionState,
+    query: "Query",
+    parameters: ParameterValues,
+    transaction: "Transaction",
+    more_bytes: int = 0,
 ) -> ChunkedRows:
     """The rows of a query, ready to be stored; all in memory where Spark computes them.
 
-    Raises Error: see `answer`.
+    `more_bytes`: what each row gets beside what the query gives. Raises Error: see `answer`.
     """
-    return _streamed_query(state, query, parameters, transaction, CHUNK_BYTES)
+    rows = _streamed_query(state, query, parameters, transaction, CHUNK_BYTES)
+    return _with_more(rows, min(CHUNK_BYTES, chunk_bytes(state.store.budget)), more_bytes)
+
+
+def held_rows(
+    state: SessionState,
+    query: "Query",
+    parameters: ParameterValues,
+    transaction: "Transaction",
+    more_bytes: int = 0,
+) -> ChunkedRows:
+    """The same, computed before the first one is written, which the query must not see."""
+    rows = _answered(state, query, parameters, transaction)
+    return _with_more(rows, min(CHUNK_BYTES, chunk_bytes(state.store.budget)), more_bytes)
 
 
 def exported_rows(
@@ -190,13 +207,19 @@ def _streamed_query(
     most: int,
 ) -> ChunkedRows:
     if state.settings.engine != EMBEDDED:
-        from pykudu_sql.executor.reading.queries import answer
-
-        result = answer(state, query, parameters, transaction)
-        batches = result.table.to_batches()
-        return ChunkedRows(result.table.schema, batches, True, lambda: None, 0, types=result.types)
+        return _answered(state, query, parameters, transaction)
     size = min(most, chunk_bytes(state.store.budget))
     return _streamed(state, query, parameters, transaction, size)
+
+
+def _answered(
+    state: SessionState, query: "Query", parameters: ParameterValues, transaction: "Transaction"
+) -> ChunkedRows:
+    from pykudu_sql.executor.reading.queries import answer
+
+    result = answer(state, query, parameters, transaction)
+    batches = result.table.to_batches()
+    return ChunkedRows(result.table.schema, batches, True, lambda: None, 0, types=result.types)
 
 
 def change_rows(
@@ -211,13 +234,18 @@ def change_rows(
     `more_bytes`: what each row gets beside what the query gives. Raises Error: see `compute`.
     """
     size = min(CHANGE_BYTES, chunk_bytes(state.store.budget))
-    rows = _streamed(state, query, parameters, transaction, size)
+    return _with_more(_streamed(state, query, parameters, transaction, size), size, more_bytes)
+
+
+def _with_more(rows: ChunkedRows, size: int, more_bytes: int) -> ChunkedRows:
+    """Rows in chunks of about a size together with what each gets beside its own."""
     if more_bytes < LEAST_WIDE_BYTES:
         return rows
-    slices = _slices(rows, rows_within(size, more_bytes, CHANGE_BYTES))
+    slices = _slices(rows, rows_within(size, more_bytes, CHUNK_BYTES))
     read = partial(next, slices, None)
     first, is_all = _read_chunk(read, size, more_bytes)
-    return replace(rows, first=first, is_all=is_all, read=read, more_bytes=more_bytes)
+    chunked = replace(rows, first=first, is_all=is_all, read=read)
+    return replace(chunked, chunk_bytes=size, more_bytes=more_bytes)
 
 
 def _slices(rows: ChunkedRows, most: int) -> Iterator[pa.RecordBatch]:

@@ -18,6 +18,7 @@ from pykudu_sql.executor.writing.chunked_rows import (
     ArrowColumns,
     ChunkedRows,
     change_rows,
+    held_rows,
     query_rows,
     write_columns,
     write_rows,
@@ -25,6 +26,7 @@ from pykudu_sql.executor.writing.chunked_rows import (
 from pykudu_sql.executor.writing.column_values import array_of
 from pykudu_sql.executor.writing.engine_values import storable
 from pykudu_sql.executor.writing.parameter_batches import Batch, ConvertedRows, batch_action
+from pykudu_sql.executor.writing.repeated_cells import Fill, RepeatedCells, repeated_cells
 from pykudu_sql.planner.operands.comparison import InexactKeyError
 from pykudu_sql.planner.operands.value import ParameterValues, bind_key, bind_value, parameter_value
 from pykudu_sql.planner.plan.plan import (
@@ -40,7 +42,6 @@ from pykudu_sql.planner.plan.plan import (
 )
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.row_allowance import text_bytes
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined
 from pykudu_sql.storage.common.types.arrays import cells_to_array, constant_array
@@ -59,6 +60,9 @@ _VERBS = {
     RowOpKind.DELETE: "Deleted",
     RowOpKind.DELETE_IGNORE: "Deleted",
 }
+
+# Changes of rows in memory stay there and in the log: where they are many, those rows get files.
+_CHANGING = (RowOpKind.UPSERT, RowOpKind.UPSERT_IGNORE)
 
 Action = Callable[[Transaction], RowResults]
 Prepared = Callable[[ParameterValues], Outcome]
@@ -280,14 +284,20 @@ def insert_operations(
     if isinstance(plan, InsertValues):
         return _inserted(plan, [parameters]).operations
     rows = storable(answer(state, plan.query, parameters, transaction))
-    columns = transaction.coerce(plan.table, _queried(plan.table, plan, rows))
+    repeated = repeated_cells(plan.table.schema, plan.constants, parameters)
+    size = rows.num_rows * repeated.row_bytes
+    state.store.budget.check(size, "the rows that this statement holds")
+    columns = transaction.coerce(plan.table, _queried(plan.table, plan, rows, repeated.columns))
     return RowOperations(plan.kind, columns, rows.num_rows)
 
 
 def _queried(
-    table: TableInfo, plan: InsertQuery | UpdateQuery | DeleteQuery, rows: pa.Table
+    table: TableInfo,
+    plan: InsertQuery | UpdateQuery | DeleteQuery,
+    rows: pa.Table,
+    fill: Fill,
 ) -> dict[int, pa.Array | pa.ChunkedArray]:
-    """The columns of a query by the ids of those that they fill."""
+    """The columns of a query by the ids of those that they fill; `fill`: what all rows get."""
     rows_by = () if isinstance(plan, InsertQuery) else table.schema.key_ids
     ids = (*rows_by, *(() if isinstance(plan, DeleteQuery) else plan.column_ids))
     columns: dict[int, pa.Array | pa.ChunkedArray] = dict(zip(ids, rows.columns, strict=True))
@@ -295,7 +305,7 @@ def _queried(
         for column_id in plan.reset_ids:
             column = table.schema.by_id[column_id]
             columns[column_id] = constant_array(column.write_default, column.type, rows.num_rows)
-    return columns
+    return {**columns, **fill(rows.num_rows)}
 
 
 def _from_query(
@@ -306,43 +316,48 @@ def _from_query(
 ) -> Action:
     """The rows of a query as operations."""
     table, mode = plan.table, mode_of(state)
-    rows_of = answer if isinstance(plan, InsertQuery) else compute
     # Rows that are collected are written before the last one is read, which the query must not see.
     # So it is with others than INSERT, if the transaction has stores already that it reads through.
     is_load = kind is RowOpKind.INSERT and mode is RowErrorMode.FAIL
 
     def run_once(transaction: Transaction, parameters: ParameterValues) -> RowResults:
-        in_chunks = is_load or (mode is RowErrorMode.FAIL and not transaction.has_writes)
-        if isinstance(plan, InsertQuery) and in_chunks:
-            stream = query_rows(state, plan.query, parameters, transaction)
+        constants = () if isinstance(plan, DeleteQuery) else plan.constants
+        repeated = repeated_cells(table.schema, constants, parameters)
+        more_bytes = repeated.row_bytes
+        if isinstance(plan, InsertQuery):
+            in_chunks = is_load or (mode is RowErrorMode.FAIL and not transaction.has_writes)
+            rows_of = query_rows if in_chunks else held_rows
+            stream = rows_of(state, plan.query, parameters, transaction, more_bytes)
+            if not stream.is_all and kind in _CHANGING:
+                state.store.flush_tables([table], state.check_cancelled)
             with closing(stream), state.followed():
+                fill = repeated.coded if is_load and not stream.is_all else repeated.columns
+                columns_of = partial(_checked_columns, state, plan, fill)
                 return write_rows(mode, transaction, table, kind, stream, columns_of)
-        if not isinstance(plan, InsertQuery) and plan.by_address:
-            constants = _constants(plan, parameters)
-            more_bytes = text_bytes(constants.values())
+        if plan.by_address:
             read = partial(change_rows, state, plan.query, parameters, transaction, more_bytes)
             with closing(read()) as stream:
                 if stream.is_all or transaction.addressed_in_memory <= MOST_IN_MEMORY:
-                    return _write_at(state, transaction, plan, kind, stream, constants)
-            # Changes of rows in memory stay there and in the log: those rows get files first.
+                    return _write_at(state, transaction, plan, kind, stream, repeated)
             state.store.flush_tables([table], state.check_cancelled)
             with closing(read()) as stream:
-                return _write_at(state, transaction, plan, kind, stream, constants)
-        rows = storable(rows_of(state, plan.query, parameters, transaction))
-        state.check_cancelled()
-        return write_columns(mode, transaction, table, kind, _queried(table, plan, rows))
-
-    def columns_of(chunk: pa.Table) -> ArrowColumns:
-        state.check_cancelled()
-        return _queried(table, plan, chunk)
+                return _write_at(state, transaction, plan, kind, stream, repeated)
+        rows = storable(compute(state, plan.query, parameters, transaction))
+        columns = _checked_columns(state, plan, repeated.columns, rows)
+        return write_columns(mode, transaction, table, kind, columns)
 
     return lambda transaction: joined([run_once(transaction, row) for row in parameter_rows])
 
 
-def _constants(plan: UpdateQuery | DeleteQuery, parameters: ParameterValues) -> Mapping[int, Cell]:
-    """The cells that all rows of an UPDATE get alike. Raises as `bind_value`."""
-    pairs = () if isinstance(plan, DeleteQuery) else plan.constants
-    return {column_id: bind_value(value, parameters) for column_id, value in pairs}
+def _checked_columns(
+    state: SessionState,
+    plan: InsertQuery | UpdateQuery | DeleteQuery,
+    fill: Fill,
+    rows: pa.Table,
+) -> ArrowColumns:
+    """The columns of rows of a query, unless the statement is cancelled."""
+    state.check_cancelled()
+    return _queried(plan.table, plan, rows, fill)
 
 
 def _write_at(
@@ -351,18 +366,16 @@ def _write_at(
     plan: UpdateQuery | DeleteQuery,
     kind: RowOpKind,
     rows: ChunkedRows,
-    constants: Mapping[int, Cell],
+    repeated: RepeatedCells,
 ) -> RowResults:
-    """Write to the rows whose addresses a query gives; `constants`: what all of them get."""
+    """Write to the rows whose addresses a query gives; `repeated`: what all of them get."""
     ids = () if isinstance(plan, DeleteQuery) else plan.column_ids
-    types = {i: plan.table.schema.by_id[i].type for i in constants}
 
     def operations_of(chunk: pa.Table) -> RowOperations:
         state.check_cancelled()
         addresses, *values = chunk.columns
         columns = transaction.coerce(plan.table, dict(zip(ids, values, strict=True)))
-        for i, cell in constants.items():
-            columns[i] = constant_array(cell, types[i], chunk.num_rows)
+        columns.update(repeated.columns(chunk.num_rows))
         return RowOperations(kind, columns, chunk.num_rows, addresses.to_numpy())
 
     operations = map(operations_of, rows.chunks())
