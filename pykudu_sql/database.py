@@ -18,7 +18,7 @@ from pykudu_sql.engine.duckdb_instance import DuckDB, EngineOptions
 from pykudu_sql.retry_queue import RetryQueue
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.storage.common.finalizer import start_finalizer, wait_for_finalizers
-from pykudu_sql.storage.common.memory_budget import SMALL_LIMIT, Holder
+from pykudu_sql.storage.common.memory_budget import LEAST_CHUNK, SMALL_LIMIT, Holder
 from pykudu_sql.storage.errors import OperationalError, ProgrammingError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.database_places import check_written
@@ -81,7 +81,7 @@ class Database:
                 budget.shares.engine,
                 lambda: _spill_directory(path, settings),
                 settings.spill_limit,
-                lambda: budget.free if settings.memory_limit else 0,
+                lambda: max(LEAST_CHUNK, budget.free) if settings.memory_limit else 0,
                 budget.shares.value,
                 settings.memory_limit,
             )

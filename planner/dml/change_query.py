@@ -7,9 +7,12 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.correlation_name import CorrelationName
 from pykudu_sql.planner.dml.assigned_literals import type_assigned_literals
+from pykudu_sql.planner.dml.assignments import Assignment
+from pykudu_sql.planner.dml.large_constants import is_large
 from pykudu_sql.planner.dml.returning import ReturnedRows
 from pykudu_sql.planner.plan.change_plans import ACTION, ChangeBranch, Returning
 from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.write_plans import Constants
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -19,11 +22,21 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 class BranchDraft:
     """A branch before the query is made: values are nodes over the query's sources.
 
-    `values`: by column id.
+    `values`: by column id; `constants`: those that stand beside the query (`large_constants`).
     """
 
     kind: RowOpKind
     values: Sequence[tuple[int, exp.Expr]]
+    constants: Constants = ()
+
+
+def setting(
+    kind: RowOpKind, values: Sequence[tuple[int, exp.Expr]], assignments: Sequence[Assignment]
+) -> BranchDraft:
+    """A branch that sets columns, beside `values`, to what is assigned to them."""
+    large = [a for a in assignments if a.is_constant and is_large(a.value, a.column)]
+    others = [(a.column.id, a.as_node()) for a in assignments if a not in large]
+    return BranchDraft(kind, [*values, *others], tuple((a.column.id, a.value) for a in large))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +76,7 @@ def draft(
         for column_id, node in each.values:
             guarded = node if isinstance(action, exp.Literal) else _only_for(number, node, action)
             positions.append((column_id, _place(items, guarded)))
-        branches.append(ChangeBranch(each.kind, tuple(positions)))
+        branches.append(ChangeBranch(each.kind, tuple(positions), each.constants))
     returning = None
     if returned is not None:
         returning = _carry(items, table, name, returned)

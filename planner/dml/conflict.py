@@ -16,7 +16,7 @@ from pykudu_sql.planner.bind.correlation_name import CorrelationName
 from pykudu_sql.planner.bind.target import cell_literal, mention
 from pykudu_sql.planner.constant_folding.moment import reads_current_time
 from pykudu_sql.planner.dml.assignments import read_assignments
-from pykudu_sql.planner.dml.change_query import BranchDraft, draft, select_drafted
+from pykudu_sql.planner.dml.change_query import BranchDraft, draft, select_drafted, setting
 from pykudu_sql.planner.dml.insert_tail import EXCLUDED_NAME, Conflict
 from pykudu_sql.planner.dml.nearer_names import bind_nearer, qualify_nearer, set_values
 from pykudu_sql.planner.dml.returning import ReturnedRows, read_returning
@@ -124,10 +124,9 @@ def insert_or_update(
     assignments = read_assignments(
         update.expressions, target.table, target.name, RowOpKind.UPDATE, context
     )
-    values = [(a.column.id, a.as_node()) for a in assignments]
     drafts = [
         BranchDraft(RowOpKind.INSERT, _excluded(target.table.schema.columns)),
-        BranchDraft(RowOpKind.UPDATE, [*_keys(target), *values]),
+        setting(RowOpKind.UPDATE, _keys(target), assignments),
     ]
     where = update.args.get("where")
     condition = None if where is None else where.this

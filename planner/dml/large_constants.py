@@ -45,17 +45,17 @@ def take_large(
         return ()
     before = stars[0] if stars else len(items)
     behind = len(columns) - len(items)  # of a place behind the star, to that of its column
-    taken: list[tuple[int, Value]] = []
+    large: list[tuple[int, Value]] = []
     for place, item in enumerate(items):
         at = place if place < before else place + behind
         if place in stars or at >= len(columns) or _is_referred_to(item, tree):
             continue
         value = _value(item.unalias(), columns[at], context)
         if is_large(value, columns[at]):
-            taken.append((columns[at].id, value))
+            large.append((columns[at].id, value))
             empty = exp.null()
             item.replace(exp.alias_(empty, item.args["alias"]) if item.alias else empty)
-    return tuple(taken)
+    return tuple(large)
 
 
 def _is_referred_to(item: exp.Expr, tree: exp.Select) -> bool:

@@ -23,7 +23,7 @@ from pykudu_sql.planner.bind.relations import NAMED_DATABASE, Relation
 from pykudu_sql.planner.bind.target import mentioned_table
 from pykudu_sql.planner.constant_folding.moment import reads_current_time
 from pykudu_sql.planner.dml.assignments import Assignment, assigned_value, read_assignments
-from pykudu_sql.planner.dml.change_query import BranchDraft, draft, select_drafted
+from pykudu_sql.planner.dml.change_query import BranchDraft, draft, select_drafted, setting
 from pykudu_sql.planner.dml.insert_columns import check_required, insert_columns
 from pykudu_sql.planner.dml.merge_sides import (
     is_by_source,
@@ -237,10 +237,9 @@ def _draft(merge: _Merge, when: exp.When) -> BranchDraft | None:
     of_table = bool(when.args.get("matched") or when.args.get("source"))
     match then:
         case exp.Update() if of_table:
-            values = [(a.column.id, a.as_node()) for a in _updates(merge, when)]
-            return BranchDraft(RowOpKind.UPDATE, [*merge.keys(), *values])
+            return setting(RowOpKind.UPDATE, merge.keys(), _updates(merge, when))
         case exp.Insert() if not of_table:
-            return BranchDraft(RowOpKind.INSERT, _insertion(merge, then))
+            return setting(RowOpKind.INSERT, (), _insertion(merge, then))
         case exp.Var():
             word = then.name.upper()
             if word == "DELETE" and of_table:
@@ -297,11 +296,11 @@ def _from_source(merge: _Merge) -> list[ColumnSchema]:
     return columns
 
 
-def _insertion(merge: _Merge, then: exp.Insert) -> list[tuple[int, exp.Expr]]:
-    """The values of an INSERT by column."""
+def _insertion(merge: _Merge, then: exp.Insert) -> list[Assignment]:
+    """The values of an INSERT."""
     listed, values = then.args.get("this"), then.args.get("expression")
     if isinstance(listed, exp.Star):
-        return [(c.id, merge.source.column(c.name)) for c in _from_source(merge)]
+        return [Assignment(c, merge.source.column(c.name), False) for c in _from_source(merge)]
     if not values:
         raise SyntaxError(
             "INSERT in MERGE needs VALUES (...)",
@@ -321,7 +320,7 @@ def _insertion(merge: _Merge, then: exp.Insert) -> list[tuple[int, exp.Expr]]:
         )
     check_required(merge.table, columns, node_span(then))
     return [
-        (column.id, assigned_value(column, cell, merge.context).as_node())
+        assigned_value(column, cell, merge.context)
         for column, cell in zip(columns, cells, strict=True)
     ]
 

@@ -29,6 +29,7 @@ from pykudu_sql.planner.dml.change_query import (
     draft,
     one_match_each,
     select_drafted,
+    setting,
 )
 from pykudu_sql.planner.dml.large_constants import is_large
 from pykudu_sql.planner.dml.returning import read_returning
@@ -114,8 +115,7 @@ def plan_update(source: SourceText, context: PlanContext) -> UpdateQuery | KeyUp
     rows = _rows(tree, tree.this, [clause.this] if clause else [], context)
     assignments = read_assignments(tree.expressions, rows.table, rows.name, kind, context)
     if tree.args.get("returning") is not None:
-        set_ids = _set_anyway(assignments, kind)
-        branch = BranchDraft(kind, [*rows.keys(), *set_ids])
+        branch = setting(kind, rows.keys(), _set_anyway(assignments, kind))
         return _returning(rows, branch, tree, context)
     addressed = _has_addresses(rows, [a.node for a in assignments], context)
     constants = [
@@ -145,11 +145,9 @@ def _named_value(assignment: Assignment) -> exp.Expr:
     return node
 
 
-def _set_anyway(assignments: Sequence[Assignment], kind: RowOpKind) -> list[tuple[int, exp.Expr]]:
+def _set_anyway(assignments: Sequence[Assignment], kind: RowOpKind) -> list[Assignment]:
     """The columns that an UPDATE really sets: *_IGNORE leaves immutable ones alone."""
-    return [
-        (a.column.id, a.as_node()) for a in assignments if not (kind.ignores and a.column.immutable)
-    ]
+    return [a for a in assignments if not (kind.ignores and a.column.immutable)]
 
 
 def plan_delete(source: SourceText, context: PlanContext) -> DeleteQuery | KeyDelete | ChangeQuery:

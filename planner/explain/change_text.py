@@ -52,5 +52,6 @@ def change_details(plan: Change) -> Iterator[str]:
 def _branch(table: TableInfo, branch: ChangeBranch) -> str:
     kind = branch.kind.replace("_", " ")
     keys = frozenset() if branch.kind is RowOpKind.INSERT else table.schema.key_ids
-    names = [table.schema.by_id[i].name for i, _ in branch.columns if i not in keys]
+    ids = [i for i, _ in (*branch.columns, *branch.constants) if i not in keys]
+    names = [table.schema.by_id[i].name for i in ids]
     return f"{kind} {', '.join(names)}".rstrip()

@@ -9,9 +9,9 @@ are made from the rows as written, by a query of their own over the relation `WR
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pykudu_sql.planner.operands.value import ParameterKey
+from pykudu_sql.planner.operands.value import Parameter, ParameterKey
 from pykudu_sql.planner.plan.query_plans import Query
-from pykudu_sql.planner.plan.write_plans import InsertQuery, InsertValues
+from pykudu_sql.planner.plan.write_plans import Constants, InsertQuery, InsertValues
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 
@@ -58,10 +58,12 @@ class ChangeBranch:
         kind: INSERT, UPDATE, UPDATE_IGNORE or DELETE.
         columns: the columns set and the positions in the query where their values stand; the key's
             always among them, except for the hidden counter of an INSERT.
+        constants: texts and bytes that all its rows get alike, which the query does not give.
     """
 
     kind: RowOpKind
     columns: tuple[tuple[int, int], ...]
+    constants: Constants = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,10 @@ class ChangeQuery:
     @property
     def parameters(self) -> tuple[ParameterKey, ...]:
         """Keys of the values a caller must supply."""
-        return (*self.query.parameters, *_parameters(self.returning))
+        set_alike = (pair for branch in self.branches for pair in branch.constants)
+        others = (value.key for _, value in set_alike if isinstance(value, Parameter))
+        keys = (*self.query.parameters, *others, *_parameters(self.returning))
+        return tuple(dict.fromkeys(keys))
 
     @property
     def cacheable(self) -> bool:

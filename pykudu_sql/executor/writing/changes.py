@@ -18,13 +18,13 @@ import pyarrow as pa
 from pykudu_sql.engine.query_engine import EngineResult
 from pykudu_sql.executor.reading.queries import compute
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writing.conflicts import proposed_rows, target_scan_of
+from pykudu_sql.executor.writing.conflicts import proposed_or_changed
 from pykudu_sql.executor.writing.engine_values import storable
+from pykudu_sql.executor.writing.repeated_cells import repeated_cells
 from pykudu_sql.executor.writing.writes import insert_operations, mode_of
 from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.change_plans import (
     ACTION,
-    EXCLUDED,
     WRITTEN,
     Change,
     ChangeBranch,
@@ -135,21 +135,10 @@ def _run(
             waiting = [storable(compute(state, plan.query, parameters, transaction))]
             return _apply(state, plan, waiting, parameters, transaction)
         case ConflictInsert():
-            waiting = [_proposed_or_changed(state, plan, parameters, transaction)]
+            waiting = [proposed_or_changed(state, plan, parameters, transaction)]
             return _apply(state, plan.change, waiting, parameters, transaction)
         case InsertReturning():
             return _insert(state, plan, parameters, transaction)
-
-
-def _proposed_or_changed(
-    state: SessionState, plan: ConflictInsert, parameters: ParameterValues, transaction: Transaction
-) -> pa.Table:
-    """The rows of an INSERT with ON CONFLICT, and what is stored under their keys."""
-    proposed = proposed_rows(state, plan, parameters, transaction)
-    query = target_scan_of(plan, proposed)
-    names = [plan.table.schema.by_id[i].name for i in proposed]
-    relation = pa.Table.from_arrays([plain(a) for a in proposed.values()], names=names)
-    return storable(compute(state, query, parameters, transaction, {EXCLUDED: relation}))
 
 
 def _insert(
@@ -187,7 +176,7 @@ def _apply(
     `waiting`: the rows alone, taken from there, so that nobody holds them once they are written.
     """
     rows = waiting.pop()
-    shares = _shares(plan, rows, transaction)
+    shares = _shares(state, plan, rows, parameters, transaction)
     _check_once(plan, shares)
     if mode_of(state) is RowErrorMode.COLLECT:
         return _collect(state, plan, rows, shares, parameters, transaction)
@@ -241,7 +230,13 @@ def _applied_part(share: _Share, results: RowResults) -> _Share:
     return _Share(share.branch, share.indices[finished], _subset(share.operations, finished))
 
 
-def _shares(plan: ChangeQuery, rows: pa.Table, transaction: Transaction) -> list[_Share]:
+def _shares(
+    state: SessionState,
+    plan: ChangeQuery,
+    rows: pa.Table,
+    parameters: ParameterValues,
+    transaction: Transaction,
+) -> list[_Share]:
     """The rows of each branch that has any: all inserts as one batch first, deletes last."""
     actions = rows.column(0).cast(pa.int64()).fill_null(-1).to_numpy()  # all NULL: of no type
     shares: list[_Share] = []
@@ -254,13 +249,11 @@ def _shares(plan: ChangeQuery, rows: pa.Table, transaction: Transaction) -> list
         ids = (column_id for column_id, _ in branch.columns)
         fitting = transaction.coerce(plan.table, dict(zip(ids, picked, strict=True)))
         del picked
-        if branch.kind is RowOpKind.INSERT:
-            operations = RowOperations(branch.kind, fitting, len(indices))
-            inserted.append(_Share(branch, indices, operations))
-        else:
-            shares.append(
-                _Share(branch, indices, RowOperations(branch.kind, fitting, len(indices)))
-            )
+        repeated = repeated_cells(plan.table.schema, branch.constants, parameters)
+        fitting.update(repeated.whole(len(indices), state.store.budget))
+        operations = RowOperations(branch.kind, fitting, len(indices))
+        one_kind = inserted if branch.kind is RowOpKind.INSERT else shares
+        one_kind.append(_Share(branch, indices, operations))
     shares.sort(key=lambda share: share.branch.kind is RowOpKind.DELETE)
     if inserted:
         shares.insert(0, _one_insert(plan.table, inserted, transaction))

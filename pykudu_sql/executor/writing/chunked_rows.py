@@ -156,7 +156,7 @@ def query_rows(
     return _with_more(rows, min(CHUNK_BYTES, chunk_bytes(state.store.budget)), more_bytes)
 
 
-def held_rows(
+def rows_at_once(
     state: SessionState,
     query: "Query",
     parameters: ParameterValues,

@@ -11,11 +11,13 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.executor.reading.queries import compute
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writing.engine_values import storable
 from pykudu_sql.executor.writing.writes import insert_operations
 from pykudu_sql.planner.operands.template import PredicateTemplate, all_of
 from pykudu_sql.planner.operands.value import ParameterValues
-from pykudu_sql.planner.plan.change_plans import ConflictInsert, Repeated
+from pykudu_sql.planner.plan.change_plans import EXCLUDED, ConflictInsert, Repeated
 from pykudu_sql.planner.plan.query_plans import Query, Scan
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.predicate.column_predicate import NEVER, Comparison, InList, Op
@@ -27,6 +29,18 @@ from pykudu_sql.storage.transaction.transaction import Transaction
 _MAX_SEPARATE = 1000
 _ROW = "row"
 Columns = Mapping[int, pa.Array]
+
+
+def proposed_or_changed(
+    state: SessionState, plan: ConflictInsert, parameters: ParameterValues, transaction: Transaction
+) -> pa.Table:
+    """The rows of an INSERT with ON CONFLICT, and what is stored under their keys."""
+    proposed = proposed_rows(state, plan, parameters, transaction)
+    query = target_scan_of(plan, proposed)
+    names = [plan.table.schema.by_id[i].name for i in proposed]
+    relation = pa.Table.from_arrays([plain(a) for a in proposed.values()], names=names)
+    state.store.budget.hold(relation, relation.nbytes)
+    return storable(compute(state, query, parameters, transaction, {EXCLUDED: relation}))
 
 
 def proposed_rows(

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from pykudu_sql.planner.operands.value import ParameterValues, bind_value
 from pykudu_sql.planner.plan.write_plans import Constants
+from pykudu_sql.storage.common.memory_budget import LEAST_CHUNK, MemoryBudget
 from pykudu_sql.storage.common.row_allowance import text_bytes
 from pykudu_sql.storage.common.types.arrays import constant_array, plain
 from pykudu_sql.storage.common.types.schema import Schema
@@ -34,6 +35,13 @@ class RepeatedCells:
     def columns(self, length: int) -> dict[int, pa.Array]:
         """The columns of so many rows, as large as others."""
         return {i: plain(column) for i, column in self.coded(length).items()}
+
+    def whole(self, length: int, budget: MemoryBudget) -> dict[int, pa.Array]:
+        """The columns of rows that are all held. Raises OperationalError: for want of room."""
+        size = length * self.row_bytes
+        if size > LEAST_CHUNK:
+            budget.check(size, "the rows that this statement holds")
+        return self.columns(length)
 
     def coded(self, length: int) -> dict[int, pa.Array]:
         """The same as codes, for rows that go to files at once: others would be counted short."""

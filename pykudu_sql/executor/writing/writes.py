@@ -18,8 +18,8 @@ from pykudu_sql.executor.writing.chunked_rows import (
     ArrowColumns,
     ChunkedRows,
     change_rows,
-    held_rows,
     query_rows,
+    rows_at_once,
     write_columns,
     write_rows,
 )
@@ -285,9 +285,8 @@ def insert_operations(
         return _inserted(plan, [parameters]).operations
     rows = storable(answer(state, plan.query, parameters, transaction))
     repeated = repeated_cells(plan.table.schema, plan.constants, parameters)
-    size = rows.num_rows * repeated.row_bytes
-    state.store.budget.check(size, "the rows that this statement holds")
-    columns = transaction.coerce(plan.table, _queried(plan.table, plan, rows, repeated.columns))
+    fill = partial(repeated.whole, budget=state.store.budget)
+    columns = transaction.coerce(plan.table, _queried(plan.table, plan, rows, fill))
     return RowOperations(plan.kind, columns, rows.num_rows)
 
 
@@ -326,7 +325,7 @@ def _from_query(
         more_bytes = repeated.row_bytes
         if isinstance(plan, InsertQuery):
             in_chunks = is_load or (mode is RowErrorMode.FAIL and not transaction.has_writes)
-            rows_of = query_rows if in_chunks else held_rows
+            rows_of = query_rows if in_chunks else rows_at_once
             stream = rows_of(state, plan.query, parameters, transaction, more_bytes)
             if not stream.is_all and kind in _CHANGING:
                 state.store.flush_tables([table], state.check_cancelled)

@@ -72,6 +72,20 @@ def test_a_query_whose_tables_find_no_room_reads_them_as_streams() -> None:
         assert budget.free == 0
 
 
+def test_rows_to_be_written_that_find_no_room_are_refused_from_a_mebibyte_on() -> None:
+    with pykudu_sql.connect(autocommit=True, memory_limit="320MB") as connection:
+        connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY, x STRING)")
+        budget = connection._session.database.store.budget
+        rest = set[int]()
+        budget.hold(rest, budget.free)
+        few = "INSERT INTO t SELECT range, ? || range FROM range(5) RETURNING k"
+        assert len(connection.execute(few, ("a",)).fetchall()) == 5
+        many = "INSERT INTO t SELECT range + 9, ? || range FROM range(90000) RETURNING k"
+        with pytest.raises(pykudu_sql.OperationalError, match="rows that this statement holds"):
+            connection.execute(many, ("a" * 200,))
+        assert budget.free == 0
+
+
 @pytest.mark.skipif(not has_generator(), reason="tpchgen-cli is not installed")
 def test_loads_queries_changes_and_scripts_stay_within_half_a_gigabyte() -> None:
     # What a program's Parquet reader frees, Arrow's own allocator keeps for its threads.

@@ -1,4 +1,4 @@
-"""Long constants of an INSERT .. SELECT arrive in every row, in however many chunks."""
+"""Long constants of a statement arrive in every row, in however many chunks."""
 
 from collections.abc import Iterator
 
@@ -95,6 +95,45 @@ def test_a_text_of_the_current_time_is_computed_each_time(filled: pykudu_sql.Cur
 def test_returning_shows_the_text(filled: pykudu_sql.Cursor) -> None:
     text = f"INSERT INTO s (k, x) SELECT k, {LONG} FROM r WHERE k < 3 RETURNING length(x), n"
     assert filled.execute(text).fetchall() == [(5000, 7)] * 3
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO s SELECT k, 'b', 3 FROM r WHERE k < 4"
+        " ON CONFLICT (k) DO UPDATE SET x = {}, n = excluded.n",
+        "MERGE INTO s USING r ON s.k = r.k AND r.k < 4 WHEN MATCHED THEN UPDATE SET x = {}, n = 3",
+        "UPDATE s SET x = {}, n = 3",
+        "MERGE INTO s USING (SELECT k + 9 AS k FROM r WHERE k < 4) q ON s.k = q.k"
+        " WHEN MATCHED THEN DELETE WHEN NOT MATCHED BY SOURCE THEN DELETE"
+        " WHEN NOT MATCHED THEN INSERT VALUES (q.k, {}, 3)",
+    ],
+)
+@pytest.mark.parametrize("returning", ["", " RETURNING length(x), n"])
+def test_branches_of_a_statement_give_their_rows_long_texts_and_parameters(
+    filled: pykudu_sql.Cursor, statement: str, returning: str
+) -> None:
+    for value, parameters in ((LONG, ()), ("?", ("é" * 5000,))):
+        filled.execute("DELETE FROM s")
+        filled.execute("INSERT INTO s SELECT k, 'a', 1 FROM r WHERE k < 4")
+        filled.execute(statement.format(value) + returning, parameters)
+        if returning:
+            assert {row for row in filled.fetchall() if row != (1, 1)} == {(5000, 3)}
+        assert shown(filled) == [(4, 5000, 5000, 3, 3, True)]
+
+
+def test_rows_of_a_branch_that_have_no_room_are_refused_before_they_are_made(
+    filled: pykudu_sql.Cursor,
+) -> None:
+    filled.execute("INSERT INTO s SELECT k, 'a', 1 FROM r")
+    for text in (
+        "UPDATE s SET x = repeat('c', 60000) RETURNING k",
+        "INSERT INTO s (k, x) SELECT k + 9000, repeat('c', 60000) FROM r RETURNING k",
+    ):
+        with pytest.raises(pykudu_sql.OperationalError) as caught:
+            filled.execute(text)
+        assert caught.value.sqlstate == "53200"
+    assert filled.execute("SELECT count(*), max(x) FROM s").fetchall() == [(ROWS, "a")]
 
 
 def test_cells_become_columns_of_any_length() -> None:
