@@ -2,9 +2,9 @@
 
 The number of rows a snapshot sees follows from each rowset's size and from which of its rows are
 deleted, so it is always known. The least and the greatest cell of a column are those of the zone
-maps where these are exact and nothing interferes: no row of the rowset deleted, no delta of the
-column, nothing in memory. Kudu keeps live row counts for the same reason (`tablet/rowset.h`,
-CountLiveRows).
+maps where these are exact and nothing interferes: no row of the rowset deleted, nothing in memory.
+Where deltas changed the column few of its blocks are read (`changed_extremes`). Kudu keeps live row
+counts for the same reason (`tablet/rowset.h`, CountLiveRows).
 """
 
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from pykudu_sql.storage.common.predicate.scan_spec import Summary, SummaryKind
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.scan.changed_extremes import changed_extremes
 from pykudu_sql.storage.scan.table_scan import RowSetRead, TableScan
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 
@@ -78,11 +79,14 @@ def _extremes_of(
     if not isinstance(rowset, DiskRowSet):
         return None
     view = rowset.view(bound, read.own)
-    if view.layers(column.id) or view.alive(rowset.meta.rows) is not None:
+    if view.alive(rowset.meta.rows) is not None:
         return None
+    is_changed = bool(view.layers(column.id))
     zone = rowset.base.zone_map(column.id)
     if zone is None:
-        return column.read_default, column.read_default
+        return None if is_changed else (column.read_default, column.read_default)
+    if is_changed:
+        return changed_extremes(rowset.base, view, zone, column)
     stats = zone.column_stats()
     if stats.null_count == stats.row_count:
         return None, None

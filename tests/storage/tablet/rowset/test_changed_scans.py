@@ -6,6 +6,7 @@ updates of some columns, deletions and keys inserted again, in memory and in del
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +23,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     Op,
     Predicate,
 )
-from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, ScanSpec
+from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, ScanSpec, Summary, SummaryKind
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.arrays import array_to_cells
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
@@ -170,9 +171,21 @@ class Subject:
         in_order = transaction.table_scan(self.table, ordered, bound)
         assert cells_of(in_order, places) == expected
         if predicate is None:
+            self.check_extremes(places, expected, bound)
             whole = transaction.table_scan(self.table, replace(spec, limit=None), bound)
             assert sorted(cells_of(whole, places)) == expected
             self.reads.append((whole, places, cells_of(whole, places)))
+
+    def check_extremes(
+        self, places: Sequence[int], expected: list[list[Cell]], bound: SnapshotBound | None
+    ) -> None:
+        """Least and greatest cells, where metadata and few blocks have them."""
+        for column, place in enumerate(places, 1):
+            ends = [Summary(SummaryKind.MIN, place), Summary(SummaryKind.MAX, place)]
+            summary = self.store.begin().summarize(self.table, ends, bound)
+            cells: list[Any] = [row[column] for row in expected if row[column] is not None]
+            if summary is not None:
+                assert summary == (min(cells, default=None), max(cells, default=None))
 
 
 def cells_of(table: pa.Table, places: Sequence[int]) -> list[list[Cell]]:
