@@ -26,8 +26,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     StartsWith,
 )
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import cells_to_array, fixed_view, validity
-from pykudu_sql.storage.common.types.from_buffers import true_flags_of
+from pykudu_sql.storage.common.types.arrays import fixed_view, validity
 from pykudu_sql.storage.common.types.types import Cell, DataType
 
 Mask = npt.NDArray[np.bool_]
@@ -110,15 +109,17 @@ def _are_among(codes: npt.NDArray[Any], codes_in_list: npt.NDArray[np.int64], wo
 def _evaluate_strings(leaf: Leaf, values: pa.Array, column_type: DataType) -> Mask:
     if len(values) == 0:
         return np.zeros(0, np.bool_)
+    arrow = column_type.arrow
     match leaf:
         case Comparison(_, op, value):
-            scalar = cells_to_array([value], column_type)[0]
-            mask = getattr(pc, ARROW_KERNELS[op])(values, scalar)
+            mask = getattr(pc, ARROW_KERNELS[op])(values, pa.scalar(value, arrow))
         case InList():
-            mask = pc.is_in(values, value_set=cells_to_array(leaf.ascending, column_type))
+            mask = pc.is_in(values, value_set=pa.array(leaf.ascending, arrow))
         case StartsWith(_, prefix):
             mask = pc.starts_with(values, prefix)
-    return true_flags_of(mask)
+    if mask.null_count:
+        mask = mask.fill_null(False)
+    return np.asarray(mask.to_numpy(zero_copy_only=False), np.bool_)
 
 
 def _evaluate_fixed(leaf: Leaf, values: pa.Array, column_type: DataType) -> Mask:
