@@ -12,7 +12,7 @@ import pykudu_sql
 WRITES = [
     "UPDATE s SET a = repeat('x', 100000) || k",
     "UPSERT INTO t SELECT k, repeat('x', 60000) || k FROM s",
-    "INSERT INTO t SELECT i, repeat('a', 12000000) FROM range(2000) AS r(i)",
+    "INSERT INTO t SELECT i, repeat('a', 12000000 + i % 2) FROM range(2000) AS r(i)",
     "DELETE FROM s WHERE k IN (SELECT len(repeat('a', 12000) || i) FROM range(20000) r(i)) "
     "AND length(repeat('x', 12000) || a) > 0 AND a = 'nothing'",
 ]  # fmt: skip

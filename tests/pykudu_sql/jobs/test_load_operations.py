@@ -53,7 +53,7 @@ def test_a_row_that_breaks_a_constraint_is_left_out_and_counted_as_such(
     run(path, CHECKED_TABLE)
     aside, paths = tmp_path / "bad", write_texts(tmp_path, {"a.csv": "id,i\n1,1\n2,-1\n"})
     options = replace(LOCAL, operation=operation, rejects=str(aside))
-    assert "1 that break a constraint" in load(path, "t", paths, options).text()
+    assert "1 that breaks a constraint" in load(path, "t", paths, options).text()
     (reject,) = read_rejects(aside)
     assert reject["line"] == 3 and "violates CHECK constraint" in reject["reason"]
     assert content(path) == [(1, 1)]

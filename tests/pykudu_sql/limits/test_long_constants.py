@@ -144,3 +144,10 @@ def test_cells_become_columns_of_any_length() -> None:
     cells = RepeatedCells(create_schema(columns, ["k"]), {1: "c" * 10})
     assert cells.row_bytes == 10
     assert cells.columns(2)[1].to_pylist() == cells.coded(2)[1].to_pylist() == ["c" * 10] * 2
+
+
+def test_a_text_too_large_for_a_row_is_refused_as_such(filled: pykudu_sql.Cursor) -> None:
+    with pytest.raises(pykudu_sql.DataError, match="value too large for column 'x'") as caught:
+        filled.execute("INSERT INTO s (k, x) SELECT k, repeat('c', 70000) FROM r")
+    assert caught.value.sqlstate == "22001"
+    assert shown(filled)[0][0] == 0
