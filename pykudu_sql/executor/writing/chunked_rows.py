@@ -153,7 +153,7 @@ def query_rows(
     `more_bytes`: what each row gets beside what the query gives. Raises Error: see `answer`.
     """
     rows = _streamed_query(state, query, parameters, transaction, CHUNK_BYTES)
-    return _with_more(rows, min(CHUNK_BYTES, chunk_bytes(state.store.budget)), more_bytes)
+    return _with_more(rows, chunk_bytes(state.store.budget), more_bytes)
 
 
 def rows_at_once(
@@ -165,7 +165,7 @@ def rows_at_once(
 ) -> ChunkedRows:
     """The same, computed before the first one is written, which the query must not see."""
     rows = _answered(state, query, parameters, transaction)
-    return _with_more(rows, min(CHUNK_BYTES, chunk_bytes(state.store.budget)), more_bytes)
+    return _with_more(rows, chunk_bytes(state.store.budget), more_bytes)
 
 
 def exported_rows(

@@ -133,15 +133,14 @@ def _values_before(
 ) -> pa.Array:
     """A column's cells just before some records: the change before, else the original cell."""
     rows = deltas.ordinals[record_positions]
-    if changes is None:
-        return concat_values([original.take(pa.array(rows))])
-    earlier = np.searchsorted(changes.positions, record_positions, side="left") - 1
-    same_row = earlier >= 0
-    same_row[same_row] = deltas.ordinals[changes.positions[earlier[same_row]]] == rows[same_row]
-    if not same_row.any():
-        return concat_values([original.take(pa.array(rows))])
-    index = np.where(same_row, len(original) + earlier, rows)
-    return concat_values([original, changes.values]).take(pa.array(index))
+    if changes is not None:
+        earlier = np.searchsorted(changes.positions, record_positions, side="left") - 1
+        same_row = earlier >= 0
+        same_row[same_row] = deltas.ordinals[changes.positions[earlier[same_row]]] == rows[same_row]
+        if same_row.any():
+            index = np.where(same_row, len(original) + earlier, rows)
+            return concat_values([original, changes.values]).take(pa.array(index))
+    return concat_values([original.take(pa.array(rows))])
 
 
 def _interleave(first: Deltas, second: Deltas) -> Deltas:
