@@ -15,6 +15,8 @@ from contextvars import copy_context
 from types import FrameType
 from typing import Final, TypeVar
 
+from pykudu_sql.storage.common.process_lock import ProcessLock
+
 _T = TypeVar("_T")
 
 # Frames of Python take no machine stack, calls through C about half a kilobyte: 8 MiB, what other
@@ -73,7 +75,7 @@ def _is_deep(frame: FrameType | None, depth: int) -> bool:
 
 
 _LIMIT: Final = _RecursionLimit()
-_STACK_SIZE_MUTEX: Final = threading.Lock()
+_STACK_SIZE_LOCK: Final = ProcessLock()
 
 
 def run_deep(work: Callable[[], _T]) -> _T:
@@ -104,7 +106,7 @@ def _run_on_large_stack(work: Callable[[], _T]) -> _T:
 
     thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)
     try:
-        with _STACK_SIZE_MUTEX:
+        with _STACK_SIZE_LOCK:
             size = threading.stack_size(_STACK_BYTES)
             try:
                 thread.start()

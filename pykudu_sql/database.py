@@ -23,6 +23,7 @@ from pykudu_sql.storage.errors import OperationalError, ProgrammingError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.database_places import check_written
 from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.fs.import_barrier import start_import_barrier
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.fs.permissions import is_writable_by_others
@@ -130,6 +131,7 @@ class _OpenDatabases:
         self.lock = threading.RLock()
         self._by_path: dict[str, Database] = {}
         os.register_at_fork(after_in_child=self._forget_all)
+        start_import_barrier()
         # Before the interpreter takes things apart, in whatever order: files may go first.
         atexit.register(self.close_all)
 

@@ -181,3 +181,15 @@ def test_importing_the_face_loads_no_heavy_library() -> None:
         check=True,
     )
     assert done.stdout.split() == []
+
+
+def module_level_mutexes(path: Path) -> Iterator[str]:
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+        if value is not None and ast.unparse(value).startswith(("threading.", "Lock(", "RLock(")):
+            yield f"{path.relative_to(ROOT)}:{node.lineno}"
+
+
+def test_a_mutex_of_a_module_is_free_in_a_forked_child() -> None:
+    files = [path for path in source_files() if path.relative_to(ROOT).parts[0] != "tests"]
+    assert [place for path in files for place in module_level_mutexes(path)] == []

@@ -9,7 +9,6 @@ import difflib
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from pykudu_sql.storage.catalog.namespace import (
     database_of,
     full_name,
 )
+from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.types.hybrid_time import (
     NOTHING,
     UNCOMMITTED,

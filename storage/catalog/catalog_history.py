@@ -10,10 +10,11 @@ and databases are a line of text each and stay.
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 
 from pykudu_sql.storage.catalog.catalog import EMPTY_CATALOG, Catalog, TableInfo
 from pykudu_sql.storage.catalog.namespace import NamedObject
+from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.types.hybrid_time import NOTHING, SnapshotBound, Timestamp, bound_at
 
 

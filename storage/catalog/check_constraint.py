@@ -6,9 +6,9 @@ names of the moment.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
+from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.partition.range_bound import literal
 from pykudu_sql.storage.common.predicate.column_predicate import Op
 from pykudu_sql.storage.common.predicate.row_condition import (

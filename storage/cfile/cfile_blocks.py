@@ -6,7 +6,6 @@ file, CFile, block and offset.
 """
 
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -21,6 +20,7 @@ from pykudu_sql.storage.cfile.in_place import cell_in_place
 from pykudu_sql.storage.cfile.in_place.page_checksums import PageChecksums, blob_name
 from pykudu_sql.storage.cfile.in_place.paged_block import PagedBlock
 from pykudu_sql.storage.cfile.positional_index import PositionalIndex
+from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import CorruptionError
 

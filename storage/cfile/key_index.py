@@ -12,12 +12,12 @@ first and the last one are the rowset's bounds.
 
 import struct
 from bisect import bisect_left, bisect_right
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from pykudu_sql.storage.cfile.encoding import plain
+from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.errors import CorruptionError
 

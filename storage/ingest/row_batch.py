@@ -7,7 +7,6 @@ assigned to tablets by `routing`.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types import compute as pc

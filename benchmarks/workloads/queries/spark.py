@@ -4,7 +4,6 @@ Wall time is what counts here: the work is done in other processes, whose proces
 does not see.
 """
 
-import functools
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from benchmarks.peers.peer import update_statement
 from benchmarks.peers.pykudu import PykuduPeer
 from benchmarks.tables import LINEITEM
 from benchmarks.workbench import Workbench
+from pykudu_sql.storage.common.cached_property import cached_property
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -112,26 +112,26 @@ class _Sources:
     def __init__(self, bench: Workbench) -> None:
         self._bench = bench
 
-    @functools.cached_property
+    @cached_property
     def session(self) -> "SparkSession":
         """Of all races; it ends with the program."""
         from pykudu_sql.spark.sessions.session import start_session
 
         return start_session("local[*]", _CONF, "benchmarks")
 
-    @functools.cached_property
+    @cached_property
     def _path(self) -> str:
         peer, folder = self._bench.lineitem_copy("pykudu")
         peer.close()
         return str(folder / "bench.db")
 
-    @functools.cached_property
+    @cached_property
     def _files(self) -> str:
         folder = Path(tempfile.mkdtemp(prefix="parquet-", dir=self._bench.scratch))
         pq.write_table(self._bench.lineitem(), folder / "lineitem.parquet")
         return str(folder)
 
-    @functools.cached_property
+    @cached_property
     def _before_update(self) -> tuple[str, int]:
         """A database where a tenth was updated, and the moment before."""
         peer, folder = self._bench.lineitem_copy("pykudu")

@@ -10,7 +10,6 @@ import os
 import shutil
 import sys
 import tempfile
-import threading
 import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -24,6 +23,7 @@ from pykudu_sql.settings import LOCAL
 from pykudu_sql.spark.sessions.active_session import make_active, running_session
 from pykudu_sql.spark.sessions.java import java_home
 from pykudu_sql.spark.sessions.session_start import end_jobs_on_interrupt, start_apart
+from pykudu_sql.storage.common.process_lock import ProcessLock
 from pykudu_sql.storage.fs.process import Process, current_process
 
 NO_CONF: Final[Mapping[str, str]] = {}
@@ -67,7 +67,7 @@ _QUIET_JVM_LOGGERS: Final = (
 _QUIET_PYTHON_LOGGERS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
-_STARTING: Final = threading.Lock()
+_STARTING: Final = ProcessLock()
 _LOOK_SECONDS: Final = 0.05
 
 

@@ -14,13 +14,13 @@ from ranks of the distinct keys instead.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.keys import key_words, murmur
 
 U64 = npt.NDArray[np.uint64]

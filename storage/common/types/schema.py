@@ -9,10 +9,10 @@ and adding it again makes a new id, so old data never comes back.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.types.cells import cell_from_json, cell_to_json
 from pykudu_sql.storage.common.types.schema_rules import (
     AUTO_INCREMENTING_ID,

@@ -8,7 +8,9 @@ unless a pool ends them; one that hangs is killed by its alarm, which its parent
 
 import asyncio
 import concurrent.futures
+import faulthandler
 import gc
+import importlib
 import multiprocessing
 import os
 import random
@@ -25,6 +27,7 @@ import duckdb
 
 import pykudu_sql
 from pykudu_sql import aio
+from pykudu_sql.storage.common.cached_property import cached_property
 
 HANGS_AFTER_SECONDS = 60
 ROWS = 5000
@@ -35,6 +38,7 @@ def fork(action: Callable[[], object]) -> int:
     """A child that does something and ends as a program does."""
     child = os.fork()
     if child == 0:
+        faulthandler.register(signal.SIGALRM, chain=True)  # tells where it hangs
         signal.alarm(HANGS_AFTER_SECONDS)
         action()
         sys.exit(0)
@@ -408,6 +412,47 @@ def pre_fork(path: str) -> None:
     check(path)
 
 
+def importing(path: str) -> None:
+    """A child that is made while another thread imports a module can import it too."""
+    connection = new_database(path)
+    module = Path(f"{path}-modules") / "slow_module.py"
+    module.parent.mkdir()
+    module.write_text("import threading\nthreading.Event().wait(0.5)\n")
+    sys.path.insert(0, str(module.parent))
+    thread = threading.Thread(target=importlib.import_module, args=(module.stem,))
+    thread.start()
+    while module.stem not in sys.modules:
+        time.sleep(0.001)
+    child = fork(lambda: importlib.import_module(module.stem))
+    thread.join()
+    end_of(child)
+    within = "import os\nchild = os.fork()\nif child == 0:\n    import colorsys\n    os._exit(0)\n"
+    (module.parent / "forking_module.py").write_text(within)
+    end_of(importlib.import_module("forking_module").child)
+    connection.close()
+
+
+def computing(path: str) -> None:
+    """A child that is made while another thread computes a property can compute that of its own."""
+    begun, forked = threading.Event(), threading.Event()
+    parent = os.getpid()
+
+    def compute(self: object) -> int:
+        begun.set()
+        return forked.wait(10) if os.getpid() == parent else False
+
+    holder = type("Holder", (), {"value": cached_property(compute)})
+    holder.value.__set_name__(holder, "value")
+    thread = threading.Thread(target=lambda: holder().value)
+    thread.start()
+    begun.wait()
+    child = fork(lambda: holder().value)
+    forked.set()
+    thread.join()
+    end_of(child)
+    new_database(path).close()
+
+
 def killed(path: str) -> None:
     """Children that are killed at any moment, of a parent that is at work, harm none."""
     connection = new_database(path, flush_bytes=20_000, rowset_bytes=100_000)
@@ -456,7 +501,7 @@ STORIES = {
     story.__name__: story
     for story in (
         inherited, asynchronous, forgotten, mid_query, own_connection, locks, pool_fork, pool_spawn,
-        pool_forkserver, pre_fork, killed,
+        pool_forkserver, pre_fork, importing, computing, killed,
     )
 }  # fmt: skip
 
