@@ -39,6 +39,28 @@ def test_the_engine_is_loaded_by_the_first_query_only() -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+def test_statements_of_few_rows_load_no_pandas() -> None:
+    statements = (
+        "CREATE TABLE t (a INT PRIMARY KEY, b STRING, c TIMESTAMP, d DECIMAL(9,2), e BOOLEAN)",
+        "INSERT INTO t VALUES (1, 'x', now(), 1.5, TRUE)",
+        "INSERT INTO t VALUES (2, 'y', now(), 2.5, NULL), (3, 'z', NULL, NULL, FALSE)",
+        "UPSERT INTO t VALUES (3, 'w', now(), 0.5, TRUE)",
+        "UPDATE t SET b = 'v' WHERE a = 2",
+        "UPDATE t SET d = d + 1",
+        "DELETE FROM t WHERE a = 1",
+        "SELECT e, max(c), sum(d) FROM t WHERE b > 'a' GROUP BY e",
+        "SELECT * FROM t WHERE e ORDER BY a LIMIT 1",
+    )
+    program = (
+        "import sys, pykudu_sql;"
+        "c = pykudu_sql.connect(autocommit=True);"
+        f"[c.execute(sql) for sql in {statements!r}];"
+        "assert c.execute('SELECT count(*) FROM t').fetchall() == [(2,)];"
+        "assert 'pandas' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_a_copy_of_a_table_to_a_file_loads_neither_what_plans_queries_nor_an_engine(
     tmp_path: Path,
 ) -> None:

@@ -44,7 +44,12 @@ from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined
-from pykudu_sql.storage.common.types.arrays import cells_to_array, constant_array
+from pykudu_sql.storage.common.types.arrays import (
+    cells_to_array,
+    combine,
+    constant_array,
+    integers_of,
+)
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.ingest.validation import can_hold
@@ -375,7 +380,7 @@ def _write_at(
         addresses, *values = chunk.columns
         columns = transaction.coerce(plan.table, dict(zip(ids, values, strict=True)))
         columns.update(repeated.columns(chunk.num_rows))
-        return RowOperations(kind, columns, chunk.num_rows, addresses.to_numpy())
+        return RowOperations(kind, columns, chunk.num_rows, integers_of(combine(addresses)))
 
     operations = map(operations_of, rows.chunks())
     if rows.is_all:

@@ -22,11 +22,13 @@ import pyarrow as pa
 
 from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.keys import key_words, murmur
+from pykudu_sql.storage.common.types.from_buffers import sized_values
 
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
 
 _MAX_PADDING = 4
+_FEW_KEYS = 64  # that are made into an array in less time than `pa.array` takes to import pandas
 _HASH_BLOCK = 16 * 1024
 _TAIL_MASKS = np.array(
     [(0xFF << 56 << 8) - (1 << (64 - 8 * n)) & (1 << 64) - 1 for n in range(9)], np.uint64
@@ -58,7 +60,9 @@ class EncodedKeys:
     def from_bytes(cls, keys: Sequence[bytes], width: int) -> "EncodedKeys":
         """Keys from byte strings, all of `width` bytes, or of any length when it is 0."""
         if width == 0:
-            return cls.from_binary(pa.array(keys, pa.large_binary()))
+            few = len(keys) <= _FEW_KEYS
+            kind = pa.large_binary()
+            return cls.from_binary(sized_values(keys, kind) if few else pa.array(keys, kind))
         words = -(-width // 8)
         padded = np.zeros((len(keys), 8 * words), np.uint8)
         padded[:, :width] = np.frombuffer(b"".join(keys), np.uint8).reshape(len(keys), width)

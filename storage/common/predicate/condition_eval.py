@@ -32,6 +32,7 @@ from pykudu_sql.storage.common.predicate.row_condition import (
 )
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import fixed_view, plain, validity
+from pykudu_sql.storage.common.types.from_buffers import true_flags_of
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 
 Mask = npt.NDArray[np.bool_]
@@ -114,7 +115,7 @@ def _hits(condition: Compared | OneOf | Matches, values: _Values) -> Mask:
             return evaluate(InList(_ANY, cells), columns, types)
         case Matches(_, pattern):
             matches = pc.match_substring_regex(plain(values.cells), _regex_text(pattern))
-            return _filled(matches)
+            return true_flags_of(matches)
         case Compared(_, op, FixedCell(cell)):
             return evaluate(Comparison(_ANY, op, cell), columns, types)
     raise AssertionError(condition)
@@ -130,15 +131,9 @@ def _between(left: _Values, op: Op, right: _Values) -> Truth:
     elif left.type.is_integer:
         true = _KERNELS[op](*[fixed_view(v.cells, v.type) for v in (left, right)])
     else:
-        true = _filled(getattr(pc, ARROW_KERNELS[op])(plain(left.cells), plain(right.cells)))
+        true = true_flags_of(getattr(pc, ARROW_KERNELS[op])(plain(left.cells), plain(right.cells)))
     true = true & present
     return Truth(true, present & ~true)
-
-
-def _filled(mask: pa.Array) -> Mask:
-    if mask.null_count:
-        mask = mask.fill_null(False)
-    return np.asarray(mask.to_numpy(zero_copy_only=False), np.bool_)
 
 
 def holds(condition: RowCondition, cells: Mapping[int, Cell]) -> bool | None:

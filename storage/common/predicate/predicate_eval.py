@@ -26,7 +26,8 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     StartsWith,
 )
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import fixed_view, validity
+from pykudu_sql.storage.common.types.arrays import cells_to_array, fixed_view, validity
+from pykudu_sql.storage.common.types.from_buffers import true_flags_of
 from pykudu_sql.storage.common.types.types import Cell, DataType
 
 Mask = npt.NDArray[np.bool_]
@@ -109,17 +110,15 @@ def _are_among(codes: npt.NDArray[Any], codes_in_list: npt.NDArray[np.int64], wo
 def _evaluate_strings(leaf: Leaf, values: pa.Array, column_type: DataType) -> Mask:
     if len(values) == 0:
         return np.zeros(0, np.bool_)
-    arrow = column_type.arrow
     match leaf:
         case Comparison(_, op, value):
-            mask = getattr(pc, ARROW_KERNELS[op])(values, pa.scalar(value, arrow))
+            scalar = cells_to_array([value], column_type)[0]
+            mask = getattr(pc, ARROW_KERNELS[op])(values, scalar)
         case InList():
-            mask = pc.is_in(values, value_set=pa.array(leaf.ascending, arrow))
+            mask = pc.is_in(values, value_set=cells_to_array(leaf.ascending, column_type))
         case StartsWith(_, prefix):
             mask = pc.starts_with(values, prefix)
-    if mask.null_count:
-        mask = mask.fill_null(False)
-    return np.asarray(mask.to_numpy(zero_copy_only=False), np.bool_)
+    return true_flags_of(mask)
 
 
 def _evaluate_fixed(leaf: Leaf, values: pa.Array, column_type: DataType) -> Mask:

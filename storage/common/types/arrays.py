@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types import from_buffers
 from pykudu_sql.storage.common.types.cells import from_cell, to_cell
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
@@ -23,6 +22,7 @@ from pykudu_sql.storage.errors import (
 _PHYSICAL = {1: pa.int8(), 2: pa.int16(), 4: pa.int32(), 8: pa.int64()}
 # Chunks of so many rows are worth a kernel call each; what one makes is in the cache for the next.
 CHUNK_ROWS = 16 * 1024
+_FEW_CELLS = 64
 
 
 def combine(values: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -70,8 +70,7 @@ def fixed_view(values: pa.Array, column_type: DataType) -> npt.NDArray[Any]:
     first. Null slots hold whatever bytes the buffer has.
     """
     if column_type.kind is Kind.BOOL:
-        filled = pc.fill_null(values, False) if values.null_count else values
-        return np.asarray(filled.to_numpy(zero_copy_only=False), dtype=np.bool_)
+        return from_buffers.true_flags_of(values)
     data = values.buffers()[1]
     width = column_type.width
     if data is None or len(values) == 0:
@@ -114,7 +113,7 @@ def from_fixed(
         valid: False where the slot is NULL; None when none is.
     """
     if column_type.kind is Kind.BOOL:
-        return pa.array(values, pa.bool_(), mask=None if valid is None else ~valid)
+        return from_buffers.flags(values, pack_validity(valid))
     data = pa.py_buffer(np.ascontiguousarray(values))
     return pa.Array.from_buffers(column_type.arrow, len(values), [pack_validity(valid), data])
 
@@ -135,12 +134,37 @@ def validity(values: pa.Array) -> npt.NDArray[np.bool_] | None:
 
 def cells_to_array(cells: Sequence[Cell], column_type: DataType) -> pa.Array:
     """Cells as an Arrow array of the column's type."""
+    if len(cells) <= _FEW_CELLS:
+        return _few_cells(cells, column_type)
     if column_type.is_variable or column_type.kind is Kind.BOOL or column_type.is_floating:
         return pa.array(cells, column_type.arrow)
     if column_type.width == 16:
         unscaled = [None if c is None else from_cell(c, column_type) for c in cells]
         return pa.array(unscaled, column_type.arrow)
     return pa.array(cells, _PHYSICAL[column_type.width]).view(column_type.arrow)
+
+
+def _few_cells(cells: Sequence[Cell], column_type: DataType) -> pa.Array:
+    """The same without `pa.array`, which imports pandas: longer than a statement of few rows."""
+    valid = None
+    if None in cells:
+        valid = np.array([cell is not None for cell in cells], np.bool_)
+    if column_type.is_variable:
+        values = [_bytes_of(cell) for cell in cells]
+        return from_buffers.sized_values(values, column_type.arrow, pack_validity(valid))
+    numbers = [0 if cell is None else cell for cell in cells]
+    if column_type.width == 16:
+        words = b"".join(int(number).to_bytes(16, "little", signed=True) for number in numbers)
+        return from_fixed(np.frombuffer(words, "<u8").reshape(-1, 2), column_type, valid)
+    return from_fixed(np.array(numbers, column_type.numpy), column_type, valid)
+
+
+def _bytes_of(cell: Cell) -> bytes:
+    """Of a cell of a column whose values differ in length; none of NULL."""
+    if isinstance(cell, str):
+        return cell.encode()
+    assert cell is None or isinstance(cell, bytes)
+    return cell or b""
 
 
 def array_to_cells(values: pa.Array, column_type: DataType) -> list[Cell]:
@@ -169,9 +193,9 @@ def constant_array(cell: Cell, column_type: DataType, length: int) -> pa.Array:
         return pa.nulls(length, column_type.arrow)
     one = cells_to_array([cell], column_type)
     if column_type.is_variable:
-        codes = pa.array(np.zeros(length, np.int8))
+        codes = from_buffers.integers(np.zeros(length, np.int8))
         return pa.DictionaryArray.from_arrays(codes, one)
-    return one.take(pa.array(np.zeros(length, np.int64)))
+    return one.take(from_buffers.integers(np.zeros(length, np.int64)))
 
 
 def plain(values: pa.Array) -> pa.Array:

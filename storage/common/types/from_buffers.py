@@ -5,22 +5,27 @@ pandas where it is installed, to ask whether the value is one of its own. That t
 second, and no process that exports a table needs it.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.storage.common.types import compute as pc
 
-def flags(values: npt.NDArray[np.bool_]) -> pa.BooleanArray:
-    """Booleans, none NULL."""
+
+def flags(values: npt.NDArray[np.bool_], valid: pa.Buffer | None = None) -> pa.BooleanArray:
+    """Booleans. `valid`: the bitmap of those that are not NULL."""
     bits = pa.py_buffer(np.packbits(values, bitorder="little"))
-    return pa.Array.from_buffers(pa.bool_(), len(values), [None, bits])
+    return pa.Array.from_buffers(pa.bool_(), len(values), [valid, bits])
 
 
 def flags_of(array: pa.BooleanArray) -> npt.NDArray[np.bool_]:
     """The booleans of an array without NULL."""
-    end = array.offset + len(array)
-    data = np.frombuffer(array.buffers()[1] or b"", np.uint8, (end + 7) // 8)
-    return np.unpackbits(data, bitorder="little")[array.offset : end].view(np.bool_)
+    first, start = divmod(array.offset, 8)
+    end = start + len(array)
+    data = np.frombuffer(array.buffers()[1] or b"", np.uint8, (end + 7) // 8, first)
+    return np.unpackbits(data, bitorder="little")[start:end].view(np.bool_)
 
 
 def integers(values: npt.NDArray[np.integer]) -> pa.Array:
@@ -31,15 +36,30 @@ def integers(values: npt.NDArray[np.integer]) -> pa.Array:
 
 def texts(values: list[str]) -> pa.StringArray:
     """Few strings, none NULL."""
-    encoded = [value.encode() for value in values]
-    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
-    return pa.Array.from_buffers(pa.string(), len(values), buffers)
+    return sized_values([value.encode() for value in values], pa.string())
+
+
+def sized_values(
+    values: Sequence[bytes], kind: pa.DataType, valid: pa.Buffer | None = None
+) -> pa.Array:
+    """Few values of any length as strings or binaries.
+
+    `kind`: with offsets of 32 or 64 bits; `valid`: the bitmap of those that are not NULL.
+    """
+    is_large = pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)
+    ends = np.cumsum([0, *map(len, values)], dtype=np.int64 if is_large else np.int32)
+    buffers = [valid, pa.py_buffer(ends), pa.py_buffer(b"".join(values))]
+    return pa.Array.from_buffers(kind, len(values), buffers)
 
 
 def text(value: str) -> pa.StringScalar:
     """A string for a kernel."""
     return texts([value])[0]
+
+
+def true_flags_of(mask: pa.BooleanArray) -> npt.NDArray[np.bool_]:
+    """Which of an array are true; NULL is not."""
+    return flags_of(pc.fill_null(mask, FALSE) if mask.null_count else mask)
 
 
 FALSE = flags(np.zeros(1, np.bool_))[0]

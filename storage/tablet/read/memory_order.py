@@ -7,8 +7,8 @@ to, so the first rows of many cost no more than those of few.
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-import pyarrow as pa
-
+from pykudu_sql.storage.common.types.arrays import integers_of
+from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.read.key_merge import KeyedBlock, KeyedSource, merge_by_key
 from pykudu_sql.storage.tablet.rowset.key_runs import KeyRun
@@ -29,7 +29,7 @@ def ordinals_by_key(runs: Sequence[KeyRun], count: int, stretch: int) -> Iterato
     ]
     for block in merge_by_key(sources):
         (ordinals,) = block.columns
-        yield ordinals.to_numpy()
+        yield integers_of(ordinals)
 
 
 def _windows(run: KeyRun, count: int, stretch: int) -> Iterator[KeyedBlock]:
@@ -38,6 +38,6 @@ def _windows(run: KeyRun, count: int, stretch: int) -> Iterator[KeyedBlock]:
     while start < len(run):
         part = run.part(start, min(start + rows, len(run))).below(count)
         if len(part):
-            yield KeyedBlock(part.keys, [pa.array(part.ordinals)])
+            yield KeyedBlock(part.keys, [integers(part.ordinals)])
         start += rows
         rows = min(2 * rows, stretch)

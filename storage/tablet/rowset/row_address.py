@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.storage.common.types.arrays import integers_of
+from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
@@ -50,8 +52,8 @@ def located(block: RowBlock, rowset_index: int) -> RowBlock:
     if not rowset_index:
         return block
     first = np.int64(rowset_index << _ORDINAL_BITS)
-    addresses = block.columns[-1].to_numpy() + first
-    return RowBlock([*block.columns[:-1], pa.array(addresses)], block.length)
+    addresses = integers(integers_of(block.columns[-1]) + first)
+    return RowBlock([*block.columns[:-1], addresses], block.length)
 
 
 def shares(addresses: Ordinals) -> Iterator[AddressedShare]:

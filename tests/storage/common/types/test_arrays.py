@@ -52,6 +52,15 @@ def test_cells_survive_the_way_through_arrow(column: Column) -> None:
 
 
 @given(columns())
+def test_few_cells_become_what_many_do(column: Column) -> None:
+    kind, values = column
+    few, many = cells_to_array(values, kind), cells_to_array(values * 70, kind)
+    few.validate(full=True)
+    assert _same(array_to_cells(few, kind), array_to_cells(many, kind)[: len(values)])
+    assert few.null_count == values.count(None)
+
+
+@given(columns())
 def test_stored_values_survive_the_way_through_numpy(column: Column) -> None:
     kind, values = column
     if kind.is_variable:
