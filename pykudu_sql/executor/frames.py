@@ -126,13 +126,19 @@ def arrow_of(data: Any) -> "pa.Table | pa.RecordBatchReader":
 def reader_of_stream(data: Any) -> "pa.RecordBatchReader":
     """A reader of what offers Arrow's C stream.
 
-    Raises InterfaceError: its values are those of one column without a name, as of a Series.
+    Raises InterfaceError: its values are those of one column without a name, as of a Series;
+    InvalidSchemaError: a column is of a type that Arrow has not.
     """
     try:
         return pa.RecordBatchReader.from_stream(data)
     except pa.ArrowInvalid as error:
         if "non-struct type" in str(error):
             raise _no_columns(data) from None
+        if "format string" in str(error):
+            raise InvalidSchemaError(
+                "a column is of a type that Arrow has not, such as an integer of 128 bits",
+                hint="cast it in the program, or leave it out",
+            ) from None
         raise
 
 

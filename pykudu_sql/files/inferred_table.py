@@ -28,6 +28,7 @@ from pykudu_sql.files.reading.json_array import ArrayElements, begins_array
 from pykudu_sql.files.reading.source_stream import escaped
 from pykudu_sql.files.text_head import header_names, likely_delimiter, without_mark
 from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.stored_form import stored_type
 from pykudu_sql.storage.errors import DataError, InvalidSchemaError, UndefinedColumnError
 
 SAMPLE_BYTES: Final = 8 << 20
@@ -45,8 +46,8 @@ _TYPES: Mapping[pa.DataType, str] = MappingProxyType(
         pa.int64(): "BIGINT", pa.uint8(): "SMALLINT", pa.uint16(): "INT", pa.uint32(): "BIGINT",
         pa.uint64(): "DECIMAL(20,0)", pa.float32(): "FLOAT", pa.float64(): "DOUBLE",
         pa.string(): "STRING", pa.large_string(): "STRING", pa.string_view(): "STRING",
-        pa.binary(): "BINARY", pa.large_binary(): "BINARY", pa.date32(): "DATE",
-        pa.date64(): "DATE", pa.null(): "STRING",
+        pa.binary(): "BINARY", pa.large_binary(): "BINARY", pa.binary_view(): "BINARY",
+        pa.date32(): "DATE", pa.date64(): "DATE", pa.null(): "STRING", pa.float16(): "FLOAT",
     }
 )  # fmt: skip
 # Types whose values a later one of the same ladder holds, too.
@@ -303,11 +304,13 @@ def _would_change(texts: pa.ChunkedArray, kind: pa.DataType) -> bool:
 
 
 def _sql_type(field: pa.Field, is_text: bool) -> str:
-    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    kind = stored_type(field.type)
     if pa.types.is_decimal(kind) and 0 <= kind.scale <= kind.precision <= 38:
         return f"DECIMAL({kind.precision},{kind.scale})"
     if pa.types.is_timestamp(kind):
         return "TIMESTAMP"
+    if pa.types.is_fixed_size_binary(kind):
+        return "BINARY"
     if kind in _TYPES:
         return _TYPES[kind]
     if is_text and not pa.types.is_nested(kind):

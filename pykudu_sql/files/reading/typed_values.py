@@ -15,6 +15,7 @@ from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.stored_form import stored_type, stored_values
 from pykudu_sql.storage.common.types.types import Kind
 from pykudu_sql.storage.errors import InvalidSchemaError, InvalidValueError
 
@@ -63,7 +64,7 @@ def check_family(column: ColumnSchema, kind: pa.DataType, path: str) -> None:
 
     `path`: of the file that has them. Raises InvalidSchemaError: it is of another family.
     """
-    value_type = kind.value_type if pa.types.is_dictionary(kind) else kind
+    value_type = stored_type(kind)
     in_family = _FAMILIES.get(column.type.kind, _is_number)
     if not in_family(value_type) and not pa.types.is_null(value_type):
         raise InvalidSchemaError(
@@ -87,8 +88,11 @@ def read_values(values: pa.Array, column: ColumnSchema) -> pa.Array:
     Raises InvalidValueError: one of them would lose a part; ValueOutOfRangeError: one of them is
     out of the range of the column.
     """
+    values = stored_values(values)
+    if not column.type.is_variable:
+        values = plain(values)
     if loses_digits(values.type, column):
-        check_digits(plain(values), column)
+        check_digits(values, column)
     if column.type.kind is Kind.DATE and pa.types.is_timestamp(values.type):
         check_days(values, column)
     if column.type.kind is Kind.UNIXTIME_MICROS and pa.types.is_timestamp(values.type):

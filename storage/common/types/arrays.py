@@ -56,11 +56,22 @@ def large_chunks(values: pa.Array | pa.ChunkedArray) -> Sequence[pa.Array]:
     """The chunks of values, combined where most are small or each has a dictionary of its own."""
     if not isinstance(values, pa.ChunkedArray):
         return [values]
-    small = len(values) <= CHUNK_ROWS * values.num_chunks
-    if small or pa.types.is_dictionary(values.type):
+    if pa.types.is_dictionary(values.type):
+        return [_with_one_dictionary(values)]
+    if len(values) <= CHUNK_ROWS * values.num_chunks:
         return [combine(values)]
     chunks: Sequence[pa.Array] = values.chunks
     return chunks
+
+
+def _with_one_dictionary(values: pa.ChunkedArray) -> pa.Array:
+    """The chunks as one; decoded where Arrow has no one dictionary for them."""
+    if not values.num_chunks:  # Arrow makes an empty dictionary of few types of words
+        return pa.array([], values.type.value_type)
+    try:
+        return combine(values)
+    except ValueTooLargeError:  # NULL among the words, or more words than indices of the type count
+        return combine(pa.chunked_array([chunk.dictionary_decode() for chunk in values.chunks]))
 
 
 def fixed_view(values: pa.Array, column_type: DataType) -> npt.NDArray[Any]:

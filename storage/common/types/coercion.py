@@ -19,6 +19,7 @@ from pykudu_sql.storage.common.types.arrays import (
     validity,
 )
 from pykudu_sql.storage.common.types.cells import from_cell, quote_value, to_cell
+from pykudu_sql.storage.common.types.stored_form import stored_values
 from pykudu_sql.storage.common.types.type_names import format_arrow_type
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import (
@@ -46,6 +47,7 @@ def coerce_chunks(
     values: pa.Array | pa.ChunkedArray, column_type: DataType, name: str
 ) -> list[pa.Array]:
     """What `coerce` returns, in one or more pieces of one Arrow type."""
+    values = stored_values(values)
     chunks = large_chunks(values)
     try:
         if _is_wider_decimal(values.type, column_type):
@@ -105,6 +107,8 @@ def _coerce(array: pa.Array, column_type: DataType) -> pa.Array:
             return _coerce(array.dictionary_decode(), column_type)
         words = _coerce(array.dictionary, column_type)
         return pa.DictionaryArray.from_arrays(array.indices, words)
+    if pa.types.is_string_view(array.type) and not column_type.is_variable:
+        array = array.cast(pa.large_string())  # Arrow reads no time in a view
     if _is_text(array.type) and not column_type.is_variable:
         array = pc.utf8_trim_whitespace(array)
     if pa.types.is_temporal(array.type) and column_type.is_integer:

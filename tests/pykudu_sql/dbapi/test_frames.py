@@ -127,3 +127,50 @@ def test_a_table_that_cannot_be_made_is_not_there(
 def test_no_rows_are_columns_without_values() -> None:
     assert columns_of_rows([], ["id"]) == {"id": []}
     assert columns_of_rows({"id": [1]}, ["id"]) is None  # type: ignore[arg-type]
+
+
+class Named(pa.ExtensionType):
+    """A type as programs declare them; Python cannot hash it."""
+
+    def __init__(self, storage: pa.DataType) -> None:
+        super().__init__(storage, "tests.frames")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage: pa.DataType, serialized: bytes) -> "Named":
+        return cls(storage)
+
+
+def test_a_type_that_the_program_declared_is_the_one_that_stores_it(
+    conn: pykudu_sql.Connection,
+) -> None:
+    texts = pa.array(["a text that is too long to lie within a view", None], pa.string_view())
+    column = pa.ExtensionArray.from_storage(Named(texts.type), texts)
+    data = pa.table({"id": [1, 2], "v": column})
+    conn.append("t", data)
+    conn.create_table("u", data, key=["id"])
+    conn.register("df", data)
+    expected = list(enumerate(texts.to_pylist(), 1))
+    assert stored(conn) == stored(conn, "u") == stored(conn, "df") == expected
+
+
+def test_bytes_of_every_form_become_binary(conn: pykudu_sql.Connection) -> None:
+    frame = pl.DataFrame({"id": [1], "v": [b"x"]})
+    uuid = pa.table({"id": [1], "v": pa.array([b"x" * 16], pa.binary(16))})
+    for name, data, expected in (("u", frame, b"x"), ("w", uuid, b"x" * 16)):
+        conn.create_table(name, data, key=["id"])
+        conn.register("df", data)
+        assert stored(conn, name) == stored(conn, "df") == [(1, expected)]
+
+
+def test_a_type_that_arrow_has_not_is_an_error_that_says_so(conn: pykudu_sql.Connection) -> None:
+    frame = pl.DataFrame({"id": [1], "v": pl.Series([1], dtype=pl.Int128)})
+    for take in (
+        lambda: conn.append("t", frame),
+        lambda: conn.create_table("u", frame, key=["id"]),
+        lambda: conn.register("df", frame),
+    ):
+        with pytest.raises(pykudu_sql.ProgrammingError, match="of a type that Arrow has not"):
+            take()
