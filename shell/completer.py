@@ -154,8 +154,7 @@ class ShellCompleter(Completer):
         return [name for (name,) in self._rows("SHOW VIEWS")]
 
     def _indexes(self) -> list[str]:
-        statements = (f"SHOW INDEXES {_quote_if_needed(t)}" for t in self._tables())
-        return sorted({row[0] for statement in statements for row in self._rows(statement)})
+        return [name for (name,) in self._rows("SELECT DISTINCT name FROM sys.indexes ORDER BY 1")]
 
     def _constraints(self, tables: Sequence[str]) -> list[str]:
         rows = self._rows(
@@ -165,7 +164,7 @@ class ShellCompleter(Completer):
 
     def _rows(self, statement: str) -> list[tuple[Any, ...]]:
         try:
-            return self._session.connection.execute(statement).fetchall()
+            return self._session.query(statement)
         except pykudu_sql.Error:
             return []  # such as of a transaction that has failed
 
@@ -177,18 +176,16 @@ class ShellCompleter(Completer):
         return list(dict.fromkeys([*used, *names]))[:_MOST_RELATIONS]
 
     def _databases(self) -> list[str]:
-        return [name for name, *_ in self._session.connection.execute("SHOW DATABASES")]
+        return [name for name, *_ in self._rows("SHOW DATABASES")]
 
     def _snapshots(self) -> list[str]:
-        return [
-            name for (name,) in self._session.connection.execute("SELECT name FROM sys.snapshots")
-        ]
+        return [name for (name,) in self._rows("SELECT name FROM sys.snapshots")]
 
     def _functions(self) -> Sequence[str]:
         """All functions, read once; those of `FUNCTIONS` while they cannot be read."""
         if not self._cached_functions:
             try:
-                rows = self._session.connection.execute("SHOW FUNCTIONS").fetchall()
+                rows = self._session.query("SHOW FUNCTIONS")
             except pykudu_sql.Error:
                 return sorted(FUNCTIONS)
             names = [name for (name,) in rows]

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pykudu_sql
 from pykudu_sql.shell.editing.explain_json import explain_as_json
@@ -296,6 +296,24 @@ class ShellSession:
             self.is_once = False
             self.output.restore()
 
+    @contextmanager
+    def uncounted(self) -> Iterator[None]:
+        """A block whose statements are the shell's own: `sys.statements` does not count them."""
+        connection = self.connection
+        before, connection.counts_statements = connection.counts_statements, False
+        try:
+            yield
+        finally:
+            connection.counts_statements = before
+
+    def query(self, sql: str, values: Sequence[Value] = ()) -> "list[tuple[Any, ...]]":
+        """The rows of a query of the shell's own, which counts as no statement of the user's.
+
+        Raises pykudu_sql.Error: it failed.
+        """
+        with self.uncounted():
+            return self.connection.execute(sql, tuple(values)).fetchall()
+
     def _execute_and_print(self, sql: str, values: Sequence[Value] | None) -> str:
         """Run a statement, print its rows and return its summary."""
         if values is None and (plan := self._print_plan(sql)) is not None:
@@ -319,10 +337,9 @@ class ShellSession:
         if explain_sql is None:
             return None
         try:
-            with closing(
-                self.connection.execute(explain_sql, self._parameters(explain_sql, None))
-            ) as cursor:
-                document = cursor.fetchall()[0][0]
+            values = self._parameters(explain_sql, None)
+            with self.uncounted():
+                document = self.connection.execute(explain_sql, values).fetchall()[0][0]
         except pykudu_sql.Error:
             return None  # the statement itself will say so, in its own words
         with self.paged(PAGERS_OF_RESULTS):

@@ -74,6 +74,15 @@ class AsyncConnection:
         """The hybrid timestamp at which `SET as_of` reads all tables; None for now."""
         return self._connection.as_of
 
+    @property
+    def counts_statements(self) -> bool:
+        """Whether statements are counted; see `Connection.counts_statements`."""
+        return self._connection.counts_statements
+
+    @counts_statements.setter
+    def counts_statements(self, value: bool) -> None:
+        self._connection.counts_statements = value
+
     def cursor(self) -> AsyncCursor:
         """A new cursor."""
         return AsyncCursor(self._connection.cursor(), self._worker)

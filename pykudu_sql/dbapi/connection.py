@@ -126,6 +126,18 @@ class Connection:
         """The hybrid timestamp at which `SET as_of` reads all tables; None for now."""
         return self._session.as_of
 
+    @property
+    def counts_statements(self) -> bool:
+        """Whether `sys.statements` and `sys.metrics` count what runs here, which is the default.
+
+        A tool sets it to False for what it asks for itself, such as names to complete.
+        """
+        return self._session.counts_statements
+
+    @counts_statements.setter
+    def counts_statements(self, value: bool) -> None:
+        self._session.counts_statements = bool(value)
+
     @guarded
     def cursor(self) -> Cursor:
         """A new cursor."""

@@ -45,7 +45,8 @@ T = TypeVar("T")
 class Session:
     """Runs statements. Safe for threads; each statement has the session to itself.
 
-    `database`: whose session it is; `process`: that it belongs to.
+    `database`: whose session it is; `process`: that it belongs to; `counts_statements`: whether
+    statements count in the statement log.
     """
 
     def __init__(self, database: Database, settings: SessionSettings, autocommit: bool) -> None:
@@ -79,6 +80,7 @@ class Session:
         self._plans = PlanCache(database.store.statements)
         self._frames = RegisteredFrames()
         self._planner = StatementPlanner(self._state, self._frames)
+        self.counts_statements = True
         error_names = ErrorNames(database.store, self._frames)
         self._names, self._locate = error_names.names, error_names.locate
         self._closed = False
@@ -103,14 +105,19 @@ class Session:
         except BaseException as error:
             self._note_failure(sql, prepared, error)
             raise
-        self._plans.note(prepared, perf_counter() - started, outcome.rowcount)
+        if self.counts_statements:
+            self._plans.note(prepared, perf_counter() - started, outcome.rowcount)
         return outcome
 
     def _note_failure(
         self, sql: object, prepared: PreparedStatement | None, error: BaseException
     ) -> None:
         """Count a run that failed; one that lost a race against ALTER TABLE runs again."""
-        if isinstance(sql, str) and not isinstance(error, TableChangedError):
+        if (
+            self.counts_statements
+            and isinstance(sql, str)
+            and not isinstance(error, TableChangedError)
+        ):
             self._plans.note_failure(
                 self._planner.text_of(sql) if prepared is None else prepared.text
             )
@@ -135,7 +142,8 @@ class Session:
         except BaseException as error:
             self._note_failure(sql, prepared, error)
             raise
-        self._plans.note(prepared, perf_counter() - started, outcome.rowcount)
+        if self.counts_statements:
+            self._plans.note(prepared, perf_counter() - started, outcome.rowcount)
         return outcome
 
     def _run(self, execute: Callable[[str, T], Outcome], sql: str, parameters: T) -> Outcome:
@@ -165,7 +173,8 @@ class Session:
             started = perf_counter()
             outcome = append(self._state, table, data, operation)
             text, took = f"APPEND {operation.upper()} INTO {table}", perf_counter() - started
-            self._plans.note_call(text, took, outcome.rowcount, self._state.settings)
+            if self.counts_statements:
+                self._plans.note_call(text, took, outcome.rowcount, self._state.settings)
             return outcome
 
     def create_table(

@@ -32,9 +32,7 @@ class Relation:
 
 def list_relations(session: "ShellSession") -> list[Relation]:
     """All tables and views, by name."""
-    rows = session.connection.execute(
-        "SELECT name, database_name, kind FROM sys.tables ORDER BY name"
-    ).fetchall()
+    rows = session.query("SELECT name, database_name, kind FROM sys.tables ORDER BY name")
     return [
         Relation(
             name,
@@ -67,8 +65,7 @@ def find_relation(session: "ShellSession", name: str) -> Relation | None:
 
     None if there is none, also for tables of `sys`.
     """
-    row = session.connection.execute("SELECT current_database()").fetchone()
-    in_use = DEFAULT_DATABASE if row is None else row[0]
+    ((in_use,),) = session.query("SELECT current_database()")
     candidates = [(in_use, name), (in_use, name.lower())]
     database, dot, rest = name.partition(".")
     if dot:
@@ -80,14 +77,19 @@ def find_relation(session: "ShellSession", name: str) -> Relation | None:
 def creating_statement(session: "ShellSession", item: Relation) -> str:
     """The CREATE statement of a table or view."""
     kind = "VIEW" if item.is_view else "TABLE"
-    row = session.connection.execute(f"SHOW CREATE {kind} {item.sql}").fetchone()
-    return "" if row is None else str(row[0])
+    ((statement,),) = session.query(f"SHOW CREATE {kind} {item.sql}")
+    return str(statement)
 
 
-def skip_indexes(session: "ShellSession", table: Relation) -> list[tuple[str, str]]:
-    """(name, column) of the skip indexes of a table."""
-    rows = session.connection.execute(f"SHOW INDEXES {table.sql}").fetchall()
-    return [(row[0], row[1]) for row in rows]
+def indexes_by_table(session: "ShellSession") -> dict[str, dict[str, list[str]]]:
+    """By names of tables in the catalog: their indexes with their columns."""
+    indexes: dict[str, dict[str, list[str]]] = {}
+    for table, name, column in session.query(
+        "SELECT table_name, name, column_name FROM sys.indexes "
+        "ORDER BY table_name, name, column_position"
+    ):
+        indexes.setdefault(table, {}).setdefault(name, []).append(column)
+    return indexes
 
 
 def sort_views(views: Sequence[tuple[Relation, str]]) -> list[tuple[Relation, str]]:

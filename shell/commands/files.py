@@ -96,7 +96,10 @@ def dump(session: "ShellSession", arguments: Sequence[str]) -> None:
     for table in find_relations(session, arguments):
         if table.is_view:
             continue
-        with session.connection.execute(f"SELECT * FROM {table.sql}") as cursor:
+        with (
+            session.uncounted(),
+            session.connection.execute(f"SELECT * FROM {table.sql}") as cursor,
+        ):
             names = [quote_identifier(column[0]) for column in cursor.description or ()]
 
             def batches(cursor: "Cursor" = cursor) -> Iterator[Sequence[Sequence[Any]]]:

@@ -8,8 +8,8 @@ from pykudu_sql.shell.commands.catalog import (
     creating_statement,
     find_relation,
     find_relations,
+    indexes_by_table,
     list_relations,
-    skip_indexes,
     sort_views,
 )
 from pykudu_sql.shell.commands.command import command, quote_identifier
@@ -80,17 +80,18 @@ def schema(session: "ShellSession", arguments: Sequence[str]) -> None:
         session.output.write(f"{statement};\n")
 
     if not arguments:
-        for database, *_ in session.connection.execute("SHOW DATABASES").fetchall():
+        for database, *_ in session.query("SHOW DATABASES"):
             if database != DEFAULT_DATABASE:
-                row = session.connection.execute(
+                ((statement,),) = session.query(
                     f"SHOW CREATE DATABASE {quote_identifier(database)}"
                 )
-                session.output.write(f"{(row.fetchone() or ('',))[0]};\n")
+                session.output.write(f"{statement};\n")
+    indexes = indexes_by_table(session)
     for table in matched:
         if not table.is_view:
             write(table.database, creating_statement(session, table))
-            for index, column in skip_indexes(session, table):
-                on = f"{table.sql} ({quote_identifier(column)})"
+            for index, names in indexes.get(table.catalog_name, {}).items():
+                on = f"{table.sql} ({', '.join(map(quote_identifier, names))})"
                 write(table.database, f"CREATE INDEX {quote_identifier(index)} ON {on}")
     views = [(view, creating_statement(session, view)) for view in matched if view.is_view]
     for view, text in sort_views(views):
@@ -125,9 +126,8 @@ def describe(session: "ShellSession", arguments: Sequence[str]) -> None:
     for line in behind.splitlines():
         if line != "STORED AS KUDU":
             session.output.write(f"{line}\n")
-    if not matched.is_view:
-        for index, column in skip_indexes(session, matched):
-            session.output.write(f"INDEX {index} ({column})\n")
+    for index, names in indexes_by_table(session).get(matched.catalog_name, {}).items():
+        session.output.write(f"INDEX {index} ({', '.join(names)})\n")
 
 
 @command(
@@ -157,11 +157,12 @@ def databases(session: "ShellSession", arguments: Sequence[str]) -> None:
 @command(".indexes", "\\di", arguments="[PATTERN]", summary="list indexes, of tables such as 'm*'")
 def list_indexes(session: "ShellSession", arguments: Sequence[str]) -> None:
     matched = find_relations(session, arguments) if arguments else list_relations(session)
+    indexes = indexes_by_table(session)
     rows = [
         (table.catalog_name, index, column)
         for table in matched
-        if not table.is_view
-        for index, column in skip_indexes(session, table)
+        for index, names in indexes.get(table.catalog_name, {}).items()
+        for column in names
     ]
     show_rows(session, ("table", "index", "column"), rows)
 
@@ -177,7 +178,7 @@ def functions(session: "ShellSession", arguments: Sequence[str]) -> None:
         list_rows(session, "SHOW FUNCTIONS")
         return
     pattern = arguments[0].replace("*", "%").replace("'", "''")
-    names = session.connection.execute(f"SHOW FUNCTIONS LIKE '{pattern}'").fetchall()
+    names = session.query(f"SHOW FUNCTIONS LIKE '{pattern}'")
     forms = session.connection.list_signatures()
     rows = [(name, f"{name}({form})") for (name,) in names for form in forms.get(name, ("",))]
     show_rows(session, ("name", "call"), rows)

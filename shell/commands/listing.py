@@ -19,11 +19,15 @@ _TYPES = {bool: "BOOLEAN", int: "BIGINT", str: "STRING"}
 
 
 def list_rows(session: "ShellSession", sql: str, values: "Sequence[Value]" = ()) -> None:
-    """Run the query of a listing and print all its rows. Raises pykudu_sql.Error: it failed."""
+    """Run the query of a listing, uncounted, and print all its rows.
+
+    Raises pykudu_sql.Error: it failed.
+    """
     limited = session.settings
     session.settings = replace(limited, max_rows=0)
     try:
-        session.run_statement(sql, values)
+        with session.uncounted():
+            session.run_statement(sql, values)
     finally:
         session.settings = limited
 

@@ -13,6 +13,7 @@ OTHER_SHELLS: Final[Mapping[str, str]] = MappingProxyType(
         ".eqp": "EXPLAIN before a statement",
         ".excel": ".once FILE.csv",
         ".explain": "EXPLAIN before a statement",
+        ".format": ".mode",
         ".fullschema": ".schema",
         ".indices": ".indexes",
         ".load": "SELECT and COPY alone: there are no extensions",

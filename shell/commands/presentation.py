@@ -135,7 +135,7 @@ def settings(session: "ShellSession", arguments: Sequence[str]) -> None:
     for field in fields(Settings):
         choice_text = _choice_text(field.name, getattr(session.settings, field.name))
         session.output.write(f"{field.name}: {choice_text}\n")
-    for name, value, *_ in session.connection.execute("SHOW SETTINGS").fetchall():
+    for name, value, *_ in session.query("SHOW SETTINGS"):
         session.output.write(f"SET {name} = {'DEFAULT' if value is None else value}\n")
 
 

@@ -62,11 +62,16 @@ def asof(session: "ShellSession", arguments: Sequence[str]) -> None:
             "`.asof off` ends it.\n"
         )
     elif text.lower() in ("off", "now"):
-        session.run_statement("SET as_of = DEFAULT")
+        _read_as_of(session, "DEFAULT")
     else:
         moment = timestamp_sql(text, _snapshots(session))
         if moment.startswith("snapshot("):
             moment = f"SNAPSHOT {quote_identifier(text)}"
+        _read_as_of(session, moment)
+
+
+def _read_as_of(session: "ShellSession", moment: str) -> None:
+    with session.uncounted():
         session.run_statement(f"SET as_of = {moment}")
 
 
@@ -89,13 +94,13 @@ def diff(session: "ShellSession", arguments: Sequence[str]) -> None:
     keys, others = _columns(session, table)
     order = ", ".join([*map(quote_identifier, keys), "_commit_timestamp", "_change_type DESC"])
     if session.settings.format != "table":
-        session.run_statement(f"SELECT * FROM {changes} ORDER BY {order}")
+        with session.uncounted():
+            session.run_statement(f"SELECT * FROM {changes} ORDER BY {order}")
         return
     column_list = ", ".join(map(quote_identifier, (*keys, *others)))
     counts = {"added": 0, "changed": 0, "removed": 0}
-    with session.connection.execute(
-        f"SELECT _change_type, {column_list} FROM {changes} ORDER BY {order}"
-    ) as cursor:
+    query = f"SELECT _change_type, {column_list} FROM {changes} ORDER BY {order}"
+    with session.uncounted(), session.connection.execute(query) as cursor:
 
         def events() -> Iterator[tuple[str, Sequence[Any]]]:
             while rows := cursor.fetchmany(_BATCH_ROWS):
@@ -125,10 +130,10 @@ def log(session: "ShellSession", arguments: Sequence[str]) -> None:
         f"WHERE {where} ORDER BY _valid_from"
     )
     if session.settings.format != "table":
-        session.run_statement(sql, values)
+        with session.uncounted():
+            session.run_statement(sql, values)
         return
-    with session.connection.execute(sql, values) as cursor:
-        versions = [(begin, end, row) for begin, end, *row in cursor.fetchall()]
+    versions = [(begin, end, row) for begin, end, *row in session.query(sql, values)]
     for line in version_lines((*keys, *others), len(keys), versions):
         _write_wrapped(session, line)
     plural = "" if len(versions) == 1 else "s"
@@ -164,10 +169,10 @@ def _of_key(
 def why(session: "ShellSession", arguments: Sequence[str]) -> None:
     table = _table(session, arguments[0])
     where, values = _of_key(table, _columns(session, table)[0], arguments[1:])
-    row = session.connection.execute(
+    ((plan,),) = session.query(
         f"EXPLAIN (FORMAT JSON) SELECT * FROM {table.sql} WHERE {where}", values
-    ).fetchone()
-    lookup = json.loads(row[0]).get("lookup") if row is not None else None
+    )
+    lookup = json.loads(plan).get("lookup")
     if lookup is None:
         raise UsageError("these values cannot be looked up as a key: no column has such a value")
     for line in trace_lines(lookup):
@@ -183,9 +188,9 @@ def why(session: "ShellSession", arguments: Sequence[str]) -> None:
 def layout(session: "ShellSession", arguments: Sequence[str]) -> None:
     table = _table(session, arguments[0])
     shapes: dict[int, list[RowsetShape]] = {}
-    for tablet, number, kind, rows, _, changes, low, high in session.connection.execute(
+    for tablet, number, kind, rows, _, changes, low, high in session.query(
         _ROWSETS, [table.catalog_name]
-    ).fetchall():
+    ):
         if rows:
             shapes.setdefault(tablet, []).append(
                 RowsetShape(
@@ -197,9 +202,7 @@ def layout(session: "ShellSession", arguments: Sequence[str]) -> None:
                 )
             )
     columns = (session.output.width() or _PICTURE_COLUMNS) - 4
-    for tablet, part, rowsets, rows, size, height in session.connection.execute(
-        _TABLETS, [table.catalog_name]
-    ).fetchall():
+    for tablet, part, rowsets, rows, size, height in session.query(_TABLETS, [table.catalog_name]):
         heading = f"tablet {tablet}" + (f"  {part}" if part else "")
         plural = "" if rowsets == 1 else "s"
         counts = f"  {rowsets:,} rowset{plural}, {rows:,} rows, {size}, height {height or 0:.1f}"
@@ -215,7 +218,7 @@ def _write_wrapped(session: "ShellSession", line: Line) -> None:
 
 
 def _snapshots(session: "ShellSession") -> set[str]:
-    return {name for (name,) in session.connection.execute("SELECT name FROM sys.snapshots")}
+    return {name for (name,) in session.query("SELECT name FROM sys.snapshots")}
 
 
 def _table(session: "ShellSession", name: str) -> Relation:
@@ -230,10 +233,10 @@ def _table(session: "ShellSession", name: str) -> Relation:
 
 def _columns(session: "ShellSession", table: Relation) -> tuple[list[str], list[str]]:
     """Names of the key columns, in the key's order, and of the others."""
-    rows = session.connection.execute(
+    rows = session.query(
         "SELECT name, key_position FROM sys.columns WHERE table_name = ? AND NOT hidden "
         "ORDER BY key_position, position",
         [table.catalog_name],
-    ).fetchall()
+    )
     keys = [name for name, position in rows if position is not None]
     return keys, [name for name, position in rows if position is None]

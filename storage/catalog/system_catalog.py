@@ -62,6 +62,9 @@ _ALL = (
         "number, immutable flag, hidden flag, default_value text, encoding text, "
         "compression text, block_size number, comment text",
         "table_name, name"),
+    _table("indexes", "the columns of every index",
+        "table_name text, name text, column_name text, column_position number",
+        "table_name, name, column_name"),
     _table("partitions", "how rows are spread over tablets",
         f"{_IN_TABLET}, partition text, buckets text, range text, tablet_id text",
         "table_name, tablet"),

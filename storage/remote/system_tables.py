@@ -106,6 +106,13 @@ def _columns(store: OpenStore) -> Iterator[SystemRow]:
             yield view.name, view_column.name, number, view_column.type, *facts, view_column.comment
 
 
+def _indexes(store: OpenStore) -> Iterator[SystemRow]:
+    for table in _all_tables(store):
+        for name, columns in table.schema.indexes.items():
+            for number, column in enumerate(columns, 1):
+                yield table.name, name, column.name, number
+
+
 def _partitions(store: OpenStore) -> Iterator[SystemRow]:
     for table in _all_tables(store):
         schema, scheme = table.schema, table.partition_schema
@@ -231,6 +238,7 @@ def _standard(name: str, store: OpenStore) -> Iterator[SystemRow]:
 _ROWS: Mapping[str, Callable[[OpenStore], Iterator[SystemRow]]] = {
     "sys.tables": _tables,
     "sys.columns": _columns,
+    "sys.indexes": _indexes,
     "sys.partitions": _partitions,
     "sys.tablets": _tablets,
     "sys.rowsets": _rowsets,

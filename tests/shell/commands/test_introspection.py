@@ -10,7 +10,7 @@ from tests.shell.terminal import Terminal, prompts
 SCHEMA = """
 CREATE TABLE t (id BIGINT, k STRING, v DECIMAL(9,2) NOT NULL DEFAULT 1, PRIMARY KEY (id, k))
   PARTITION BY HASH (id) PARTITIONS 2 COMMENT 'the table';
-CREATE INDEX by_v ON t (v);
+CREATE INDEX by_v ON t (k, v);
 CREATE DATABASE other;
 CREATE TABLE other.u (id INT PRIMARY KEY, "odd name" STRING);
 CREATE VIEW z AS SELECT id FROM t;
@@ -44,7 +44,9 @@ def test_a_schema_makes_every_object_again_in_another_database(
     shown(capsys, "new.db", "-f", "schema.sql")
     assert shown(capsys, "new.db", "-c", ".schema") == schema
     assert shown(capsys, "new.db", "-c", ".tables") == "a\nother.u\nother.w\nt\nz\n"
-    assert shown(capsys, "new.db", "--csv", "-c", ".indexes") == "table,index,column\nt,by_v,v\n"
+    assert shown(capsys, "new.db", "--csv", "-c", ".indexes") == (
+        "table,index,column\nt,by_v,k\nt,by_v,v\n"
+    )
     assert shown(capsys, "new.db", "--csv", "-c", "SELECT * FROM other.w; SELECT * FROM a") == (
         "odd name\nid\n"
     )
@@ -68,7 +70,7 @@ def test_columns_are_described_in_a_few_words(
     )
     described = shown(capsys, database, "-c", "\\d t")
     assert "PARTITION BY HASH (id) PARTITIONS 2\n" in described
-    assert described.endswith("COMMENT 'the table'\nINDEX by_v (v)\n")
+    assert described.endswith("COMMENT 'the table'\nINDEX by_v (k, v)\n")
     assert "SELECT id FROM z" in shown(capsys, database, "-c", "\\d a")
     assert "odd name" in shown(capsys, database, "-c", "\\d other.u")
     assert "odd name" in shown(capsys, database, "-c", "USE other", "-c", "\\d u")
