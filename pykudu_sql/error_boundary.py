@@ -47,6 +47,8 @@ _GENERAL: Mapping[str, str] = {
 }
 # Their names are those of files and limits.
 _ABOUT_THE_MACHINE = (OperationalError, CorruptionError)
+# SQLSTATEs of objects that are missing, or there already.
+_ABOUT_NAMES = ("3D0", "3F0", "42P", "427")
 _OTHERWISE = "the statement cannot be computed"
 
 
@@ -157,7 +159,10 @@ class ErrorBoundary:
         if not isinstance(error, Exception) or error is self._of_program:
             return
         ours = database_error(error)
-        if self._locate is not None and (ours.span is not None or _is_foreign(ours)):
+        unplaced_name = ours.position is None and ours.sqlstate.startswith(_ABOUT_NAMES)
+        if self._locate is not None and (
+            ours.span is not None or unplaced_name or _is_foreign(ours)
+        ):
             self._locate(ours, self.statement)
         hide_foreign_names(ours, self.statement, self._names)
         if ours is not error:

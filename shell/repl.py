@@ -130,12 +130,17 @@ class Repl:
         connection = self._session.connection
         if not self._session.settings.guard or self._session.read_only:
             return True
+        is_first = True
         for part in split_script(text, pykudu_sql.is_complete):
             if isinstance(part, CommandPart):
+                is_first = False
                 continue
             for statement in pykudu_sql.split_statements(part.text):
+                is_next, is_first = is_first, False
                 destructive = destructive_statement(statement.text)
                 if destructive is None:
+                    continue
+                if is_next and self._session.is_refused(statement.text):
                     continue
                 now = connection.snapshot_timestamp()
                 question = destructive.question(now, in_transaction=connection.in_transaction)

@@ -43,6 +43,7 @@ _MAX_READ_DEPTH = 16
 # The values of the setting `pager` with which texts go through the pager, and results do.
 PAGERS_OF_TEXT = ("on", "auto")
 PAGERS_OF_RESULTS = ("on",)
+_REFUSALS = ("25006", "42P01", "42703")  # read only, no such table, no such column
 # Errors of a file that is no script. Their messages quote the file, so they are not printed: a user
 # who may name a file here may lack the right to read it.
 _NO_SQL = (pykudu_sql.UnknownStatementError, UnknownCommandError)
@@ -306,13 +307,25 @@ class ShellSession:
         finally:
             connection.counts_statements = before
 
-    def query(self, sql: str, values: Sequence[Value] = ()) -> "list[tuple[Any, ...]]":
+    def query(self, sql: str, values: Sequence[Value] | Parameters = ()) -> "list[tuple[Any, ...]]":
         """The rows of a query of the shell's own, which counts as no statement of the user's.
 
         Raises pykudu_sql.Error: it failed.
         """
         with self.uncounted():
-            return self.connection.execute(sql, tuple(values)).fetchall()
+            return self.connection.execute(sql, values).fetchall()
+
+    def is_refused(self, sql: str) -> bool:
+        """Whether a statement cannot run now: it writes to the past, or what it names is missing.
+
+        `sql`: that runs next. Where that does not show before it runs, the answer is no.
+        """
+        explain_sql = f"EXPLAIN {sql}"
+        try:
+            self.query(explain_sql, self._parameters(explain_sql, None))
+        except pykudu_sql.Error as error:
+            return error.sqlstate in _REFUSALS
+        return False
 
     def _execute_and_print(self, sql: str, values: Sequence[Value] | None) -> str:
         """Run a statement, print its rows and return its summary."""

@@ -245,13 +245,13 @@ def point_in_time(
     Raises InvalidValueError: the value is no moment; SnapshotInFutureError: it has not come yet.
     """
     if isinstance(value, str) and is_relative(value):
-        value = _relative_value(value, context, span, clause)
+        value = _relative_value(value, context, span)
     hybrid = _hybrid_time(value)
     if hybrid is not None:
         moment = PointInTime(hybrid, bound_at(hybrid))
         if 0 < hybrid < _OLDEST_HYBRID:
             raise InvalidValueError(
-                f"{clause} {value} is no moment: a number is a hybrid timestamp (microseconds "
+                f"{value} is no moment: a number is a hybrid timestamp (microseconds "
                 f"since 1970 times 4096), and this one is of {to_datetime(hybrid)}",
                 hint=_FORMS.format(_snapshot_form(clause)),
                 span=span,
@@ -261,28 +261,28 @@ def point_in_time(
             micros = to_cell(value, TIMESTAMP)
         except DataError as error:
             raise InvalidValueError(
-                f"{clause} {_text(value)} is no moment",
+                f"{_text(value)} is no moment",
                 hint=_FORMS.format(_snapshot_form(clause)),
                 span=span,
             ) from error
         if not isinstance(micros, int):
-            raise InvalidValueError(f"{clause} NULL is no moment", span=span)
+            raise InvalidValueError("NULL is no moment", span=span)
         moment = PointInTime(from_micros(micros), bound_at_micros(micros))
     if moment.first > context.now:
         raise SnapshotInFutureError(
-            f"{clause} {value} has not come yet", hint="it is a moment after now", span=span
+            f"{_text(value)} has not come yet", hint="it is a moment after now", span=span
         )
     if moment.first < 0:
-        raise InvalidValueError(f"{clause} {value} lies before 1970", span=span)
+        raise InvalidValueError(f"{_text(value)} lies before 1970", span=span)
     return moment
 
 
-def _relative_value(text: str, context: PlanContext, span: SourceSpan | None, clause: str) -> Any:
+def _relative_value(text: str, context: PlanContext, span: SourceSpan | None) -> Any:
     moment = relative_moment(text, span)
     try:
         return constant_value(moment, context)
     except DataError as error:
-        raise InvalidValueError(f"{clause} {text!r:.60} lies before 1970", span=span) from error
+        raise InvalidValueError(f"{text!r:.60} lies before 1970", span=span) from error
 
 
 def _snapshot_form(clause: str) -> str:
@@ -290,9 +290,9 @@ def _snapshot_form(clause: str) -> str:
 
 
 def _text(value: object) -> str:
-    """A value for a message: a number as SQL writes it, anything else as Python does."""
+    """A value for a message: a text in quotes, a number as SQL writes it."""
     if not isinstance(value, Decimal):
-        return f"{value!r:.60}"
+        return f"{value!r:.60}" if isinstance(value, str) else f"{value!s:.60}"
     return f"{value:f}" if abs(value.adjusted()) < _MOST_DIGITS else f"{value!s:.60}"
 
 

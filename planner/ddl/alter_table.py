@@ -146,8 +146,10 @@ def _steps(syntax: AlterStepSyntax, table: TableInfo, context: PlanContext) -> l
                 [] if if_exists and (span.lower, span.upper) not in existing else [DropRange(span)]
             )
         case RenameTableSyntax(new_name):
-            check_not_system(new_name)
-            return [RenameTable(context.catalog.full_name(new_name))]
+            full_name = context.catalog.full_name(new_name)
+            check_not_system(full_name)
+            context.catalog.check_database(database_of(full_name))
+            return [RenameTable(full_name)]
         case TableCommentSyntax(comment):
             return [SetTableComment(comment)]
         case PropertiesSyntax(values, unset):

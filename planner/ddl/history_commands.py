@@ -2,9 +2,12 @@
 
 from pykudu_sql.planner.constant_folding.snapshot_names import snapshot_bound
 from pykudu_sql.planner.ddl_grammar.syntax import Expression
+from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import CreateSnapshot, DropSnapshot, Plan, UndropTable
+from pykudu_sql.storage.catalog.namespace import database_of
+from pykudu_sql.storage.catalog.system_catalog import check_not_system
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import InvalidSchemaError
 
@@ -74,6 +77,12 @@ def undrop(tokens: TokenStream, context: PlanContext) -> Plan:
     tokens.expect("UNDROP", "TABLE")
     name = context.catalog.full_name(tokens.table_name())
     renamed = tokens.accept("AS")
-    new_name = context.catalog.full_name(tokens.table_name()) if renamed else None
+    new_name = None
+    if renamed:
+        span = tokens.current.span
+        new_name = context.catalog.full_name(tokens.table_name())
+        with errors_at(span):
+            check_not_system(new_name)
+            context.catalog.check_database(database_of(new_name))
     tokens.expect_end()
     return UndropTable(name, new_name)

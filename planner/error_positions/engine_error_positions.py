@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.error_positions.clause_positions import span_of_clause
 from pykudu_sql.planner.error_positions.group_positions import span_of_group, span_of_window
+from pykudu_sql.planner.error_positions.name_positions import NAME_STATES, span_of_name
 from pykudu_sql.planner.error_positions.operation_positions import span_of_operation
 from pykudu_sql.planner.error_positions.value_positions import span_of_value
 from pykudu_sql.planner.parse.dialect import parse
@@ -36,6 +37,11 @@ def locate_engine_error(error: Error, statement: str, views: Collection[str] = (
     if error.position is not None or error.span is not None:
         locate(error, statement)
         return
+    if error.sqlstate in NAME_STATES:
+        error.span = span_of_name(error.message, statement)
+        if error.span is not None:
+            locate(error, statement)
+            return
     finders = next((f for state, f in _FINDERS.items() if error.sqlstate.startswith(state)), ())
     tree = _tree(statement) if finders else None
     if tree is None:

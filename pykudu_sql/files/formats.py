@@ -94,7 +94,7 @@ def file_kind(path: str, options: FileOptions) -> FileKind:
     if file_format not in FORMATS:
         raise InvalidValueError(
             f"the name '{path:.200}' does not say the format of the file",
-            hint="add (FORMAT csv), or another of " + ", ".join(FORMATS),
+            hint=f"end it with .{', .'.join(FORMATS)}, or write COPY with (FORMAT csv)",
         )
     compressions = _COMPRESSIONS[file_format]
     by_name = _PACKED.get(ending) if file_format in TEXTS else None

@@ -202,7 +202,12 @@ class Session:
             statement = inferred.with_key(names).create_statement(name)
         if partition_by is not None:
             statement += f" PARTITION BY {partition_by}"
-        self.execute(statement)
+        try:
+            self.execute(statement)
+        except Error as error:
+            if partition_by is None:
+                error.position = None  # nobody wrote the statement
+            raise
         try:
             return self.append(table, arrow_table, "insert")
         except BaseException:

@@ -10,6 +10,7 @@ from pykudu_sql.shell.commands.command import (
     parse_path,
     quote_identifier,
 )
+from pykudu_sql.shell.commands.composed_statements import placed_in, unplaced
 from pykudu_sql.shell.output.terminal import print_error
 from pykudu_sql.shell.settings import UsageError
 
@@ -32,6 +33,7 @@ _IMPORT = f"usage: .import {_IMPORT_ARGUMENTS}"
     summary="rows of files into a table, or a new one: CSV, JSON, Parquet, ORC, Arrow",
     access=ExternalAccess.FILE,
 )
+@unplaced()
 def import_command(session: "ShellSession", arguments: Sequence[str]) -> None:
     from pykudu_sql.files.formats import FileOptions
     from pykudu_sql.files.inferred_table import with_likely_delimiter
@@ -109,8 +111,14 @@ def _create_statement(file: str, table: str, key: str | None, options: "FileOpti
 )
 def export(session: "ShellSession", arguments: Sequence[str]) -> None:
     source, file = arguments
-    rows = f"({source.rstrip().rstrip(';')}\n)" if " " in source.strip() else _table(source)
-    session.run_statement(f"COPY {rows} TO {_text(str(parse_path(file)))}")
+    target = _text(str(parse_path(file)))
+    if " " not in source.strip():
+        with unplaced():
+            session.run_statement(f"COPY {_table(source)} TO {target}")
+        return
+    query = source.rstrip().rstrip(";")
+    with placed_in(query):
+        session.run_statement(f"COPY (\n{query}\n) TO {target}")
 
 
 def _table(name: str) -> str:

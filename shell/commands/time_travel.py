@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pykudu_sql
 from pykudu_sql.shell.commands.catalog import Relation, find_relation
 from pykudu_sql.shell.commands.command import command, quote_identifier
+from pykudu_sql.shell.commands.composed_statements import unplaced
 from pykudu_sql.shell.commands.timestamps import timestamp_sql, wall_time
 from pykudu_sql.shell.output.drawings.key_trace import trace_lines
 from pykudu_sql.shell.output.drawings.row_changes import change_line, net_changes, version_lines
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
 
 _BATCH_ROWS = 1_000
+_SNAPSHOT_FORMS = ("SNAPSHOT name", "snapshot('name')")
 _PICTURE_COLUMNS = 72  # where no terminal says how wide it is
 _ROWSETS = """
 SELECT tablet, rowset_id, kind, "rows", bytes, redo_records + memory_deltas, low, high
@@ -35,13 +37,15 @@ WHERE t.table_name = ? ORDER BY t.tablet
 
 
 @contextmanager
-def _unplaced() -> Iterator[None]:
-    """Errors without their places, which are in a statement that the user did not write."""
-    try:
-        yield
-    except pykudu_sql.Error as error:
-        error.position = None
-        raise
+def _moments_as_typed() -> Iterator[None]:
+    """Errors without places, that name a snapshot as commands take it: by its name alone."""
+    with unplaced():
+        try:
+            yield
+        except pykudu_sql.Error as error:
+            for form in _SNAPSHOT_FORMS:
+                error.hint = error.hint and error.hint.replace(form, "the name of a snapshot")
+            raise
 
 
 @command(
@@ -49,7 +53,7 @@ def _unplaced() -> Iterator[None]:
     arguments="[MOMENT...]",
     summary="read all tables as of '10 min ago', a time, a snapshot; off: as they are now",
 )
-@_unplaced()
+@_moments_as_typed()
 def asof(session: "ShellSession", arguments: Sequence[str]) -> None:
     text = " ".join(arguments)
     if not text:
@@ -81,7 +85,7 @@ def _read_as_of(session: "ShellSession", moment: str) -> None:
     summary="what became of rows: t since '1 h ago' [until '10 min ago']",
     paged=True,
 )
-@_unplaced()
+@_moments_as_typed()
 def diff(session: "ShellSession", arguments: Sequence[str]) -> None:
     table = _table(session, arguments[0])
     words = " ".join(arguments[1:])
@@ -119,7 +123,7 @@ def diff(session: "ShellSession", arguments: Sequence[str]) -> None:
     summary="every version of the row with this key: a value for each key column",
     paged=True,
 )
-@_unplaced()
+@unplaced()
 def log(session: "ShellSession", arguments: Sequence[str]) -> None:
     table = _table(session, arguments[0])
     keys, others = _columns(session, table)
@@ -165,7 +169,7 @@ def _of_key(
     arguments="TABLE KEY...",
     summary="where the row with this key lies: tablet, rowset, blocks, deltas",
 )
-@_unplaced()
+@unplaced()
 def why(session: "ShellSession", arguments: Sequence[str]) -> None:
     table = _table(session, arguments[0])
     where, values = _of_key(table, _columns(session, table)[0], arguments[1:])

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +18,7 @@ from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.spark.options import SPLIT_BYTES, ReadOptions, TableLocation, distinct_names
 from pykudu_sql.spark.reading.read_plan import ReadPlanner
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, last_before
-from pykudu_sql.storage.errors import InternalError
+from pykudu_sql.storage.errors import Error, InternalError
 
 _BATCH_ROWS: Final = 1 << 16
 
@@ -66,15 +66,30 @@ class TableRows:
         """The rows, computed while they are read."""
         columns = ", ".join(map(quote_name, self.columns))
         # A comment at the end of the condition is not to swallow the parenthesis.
-        condition = "" if self.where is None else f" WHERE ({self.where}\n)"
+        condition = "" if self.where is None else f" WHERE (\n{self.where}\n)"
         moment = f"FOR SYSTEM_TIME AS OF {last_before(self.bound)}"
-        with session_of(self.database) as session:
+        with _located_in_condition(), session_of(self.database) as session:
             outcome = session.execute(
                 f"SELECT {columns} FROM {quoted(self.table.lower())} {moment}{condition}"
             )
             if outcome.result is None:
                 raise InternalError("a SELECT had no result")
             yield outcome.result.read_batches(_BATCH_ROWS)
+
+
+@contextmanager
+def _located_in_condition() -> Iterator[None]:
+    """Errors of the query show their place in the condition, which begins in its second line.
+
+    Raises Error: as it was raised inside.
+    """
+    try:
+        yield
+    except Error as error:
+        place = error.position
+        if place is not None:
+            error.position = replace(place, line=place.line - 1) if place.line > 1 else None
+        raise
 
 
 def write_rows(rows: TableRows, target: Path, options: ExportOptions) -> tuple[int, int]:

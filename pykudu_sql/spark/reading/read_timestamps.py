@@ -53,7 +53,7 @@ class ReadTimestamps:
         except InvalidValueError as error:
             if name[:1].isalpha():
                 raise UndefinedObjectError(
-                    f"AS OF '{moment:.80}' is no moment: there is no snapshot of that name",
+                    f"'{moment:.80}' is no moment: there is no snapshot of that name",
                     hint=near(name, self.context.snapshots) or _MOMENTS,
                 ) from error
             if not is_relative(moment):

@@ -20,7 +20,7 @@ def test_a_year_a_date_or_seconds_are_told_what_they_are_read_as(number: int) ->
 def test_what_is_no_moment_is_shown_as_it_was_written_with_the_forms(text: str) -> None:
     with contextlib.closing(pykudu_sql.connect(":memory:")) as connection:
         connection.execute("CREATE TABLE t (a INT PRIMARY KEY)")
-        with pytest.raises(pykudu_sql.DataError, match=r"AS OF ['\w.]+ is no moment") as caught:
+        with pytest.raises(pykudu_sql.DataError, match=r"^['\w.]+ is no moment") as caught:
             connection.execute(f"SELECT * FROM t FOR SYSTEM_TIME AS OF {text}")
         assert "'2026-01-31'" in str(caught.value)
 

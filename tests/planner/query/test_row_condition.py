@@ -4,7 +4,7 @@ import pytest
 
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.query.row_condition import plan_condition
-from pykudu_sql.storage.errors import Error, NotSupportedError
+from pykudu_sql.storage.errors import Error, NotSupportedError, SyntaxError
 
 
 def test_a_condition_is_a_query_of_one_scan(context: PlanContext) -> None:
@@ -33,8 +33,12 @@ def test_a_qualifier_of_another_table_is_refused(context: PlanContext, qualifier
     [
         ("foo = 1", "'foo' does not exist", "LINE 1: foo = 1\n        ^^^"),
         ("a = 1\nAND foo = 1", "'foo' does not", "LINE 2: AND foo = 1\n            ^^^"),
-        ("a ==", "syntax error", "LINE 1: a ==\n            ^"),
-        ("a = 1\nAND (b = 2", "syntax error", "LINE 2: AND (b = 2\n                  ^"),
+        ("a ==", "at the end of the condition", "LINE 1: a ==\n            ^"),
+        ("a = 1\nAND (b = 2", "at the end of the", "LINE 2: AND (b = 2\n                  ^"),
+        ("a = 'x", "no end", "LINE 1: a = 'x\n            ^"),
+        ("a IN (", "at the end of the condition", "LINE 1: a IN (\n              ^"),
+        ("a = 1)", r'near "\)"', "LINE 1: a = 1)\n             ^"),
+        ("a = 1) OR (id = 2", r'near "\)"', "LINE 1: a = 1) OR (id = 2\n             ^"),
     ],
 )
 def test_an_error_stands_where_the_condition_has_it(
@@ -44,6 +48,12 @@ def test_an_error_stands_where_the_condition_has_it(
         plan_condition(condition, "t", ["id"], context)
     assert caught.value.position is not None
     assert caught.value.position.caret() == caret
+
+
+@pytest.mark.parametrize("condition", ["", " \n", "-- nothing", "/* nothing */"])
+def test_an_empty_condition_is_said_to_be_empty(context: PlanContext, condition: str) -> None:
+    with pytest.raises(SyntaxError, match="the condition is empty"):
+        plan_condition(condition, "t", ["id"], context)
 
 
 @pytest.mark.parametrize(

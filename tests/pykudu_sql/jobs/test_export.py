@@ -83,6 +83,7 @@ def test_a_moment_of_a_table_is_exported(path: str, tmp_path: Path) -> None:
     ("options", "error", "message"),
     [
         (ExportOptions(where="w = 1"), ProgrammingError, "'w'"),
+        (ExportOptions(where="id > 0\nAND id ~~~ 1"), Error, "\nLINE 2: AND id ~~~ 1\n"),
         (ExportOptions(where="id IN (SELECT 1)"), Error, "WHERE|condition|looks at"),
         (ExportOptions(columns=("id", "w")), ProgrammingError, "'w'"),
         (ExportOptions(as_of="no moment"), Error, "no moment"),

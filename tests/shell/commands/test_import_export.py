@@ -105,6 +105,27 @@ def test_what_cannot_be_made_is_told_and_leaves_no_table(
     assert "made" not in printed.splitlines()[-1]
 
 
+@pytest.mark.parametrize(
+    ("line", "printed"),
+    [
+        ('.export "SELECT 1 FROM" x.csv', "ERROR 42601: syntax error at the end of the query\n"),
+        ('.export "SELECT x FROM sys.tables" x.csv', "LINE 1: SELECT x FROM sys.tables\n"),
+        (".export \"SELECT 1) TO 'y.csv' (\" x.csv", "ERROR: no '(' opens the ')' in the query\n"),
+        (".export nothing x.csv", "ERROR 42P01: table 'nothing' does not exist\n"),
+        (".export t x.foo", "HINT: end it with .csv, "),
+        (".import x.csv nothing.t", "does not exist"),
+    ],
+)
+def test_errors_quote_what_was_typed(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, printed: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.csv").write_text("a\n1\n")
+    shown = output_of(database, line)
+    assert printed in shown
+    assert "COPY (" not in shown and 'COPY "' not in shown
+
+
 def test_a_table_that_goes_again_is_named_with_the_ways_out(database: Path, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,b\n1,1\n1,2\n")
     printed = output_of(database, f".import {tmp_path}/x.csv made --create --key a")

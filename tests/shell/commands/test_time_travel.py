@@ -1,5 +1,6 @@
 """The past in the shell: moments, changes of rows, versions of a row, the layout of a table."""
 
+import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -75,6 +76,7 @@ def test_an_error_shows_no_statement_that_nobody_typed(
 ) -> None:
     error = shell(command, options=options)
     assert "ERROR 22" in error and "LINE" not in error
+    assert not {"CHANGES", "AS OF", "SNAPSHOT", "snapshot("} & set(re.split(r"(?<=\()|\s", error))
 
 
 def test_a_hybrid_timestamp_has_a_time_of_day() -> None:

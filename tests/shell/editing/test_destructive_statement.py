@@ -110,3 +110,24 @@ def test_who_wants_no_questions_is_not_asked(terminal: Terminal) -> None:
     terminal.wait(prompts(3))
     terminal.line("DROP TABLE t;")
     assert "Go on?" not in terminal.answer("Table has been dropped")
+
+
+def test_a_statement_that_cannot_run_asks_nothing(terminal: Terminal) -> None:
+    terminal.line("CREATE TABLE t (id INT PRIMARY KEY, v INT); SET as_of = 'now';")
+    terminal.wait("as of")
+    terminal.line("DELETE FROM t;")
+    terminal.wait("cannot write")
+    terminal.line("UPDATE t SET v = 1;")
+    terminal.wait(lambda shown: shown.count("cannot write") == 2)
+    terminal.line(".asof off")
+    terminal.wait("my.db>")
+    terminal.line("DROP TABLE nothing;")
+    screen = terminal.answer("table 'nothing' does not exist")
+    assert "Go on?" not in screen
+    terminal.line("SET as_of = DEFAULT; DELETE FROM t;")
+    terminal.wait("Go on?")
+    terminal.type("y\r")
+    terminal.wait("Deleted 0 row(s)")
+    terminal.line(".param x 1")
+    terminal.line("UPDATE t SET v = :x;")
+    terminal.wait("UPDATE without WHERE changes all rows of t.")
