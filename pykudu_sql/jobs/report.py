@@ -47,7 +47,7 @@ class JobReport:
         if self.rows is not None:
             rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}, "
             speed = self.rows / self.seconds if self.seconds else 0.0
-            rate = f" ({speed:,.0f} rows/s)" if speed >= 2 else ""
+            rate = f" ({speed:,.0f} rows/s)" if speed >= 1 else ""
         return f"{note}{rows}{self.bytes:,} bytes in {self.seconds:.1f} s{rate}{rejected}"
 
 
