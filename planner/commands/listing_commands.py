@@ -69,18 +69,19 @@ def _of_session(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def _by_name(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
-    """`[LIKE 'pattern']`."""
+    """`[[LIKE] 'pattern']`, as Impala has it."""
     return _matching(kind, tokens, None)
 
 
 def _of_database(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
-    """`[IN database] [LIKE 'pattern']`."""
+    """`[IN database] [[LIKE] 'pattern']`."""
     named = tokens.accept("IN") or tokens.accept("FROM")
     return _matching(kind, tokens, existing_database(tokens, context) if named else None)
 
 
 def _matching(kind: str, tokens: TokenStream, database: str | None) -> Plan:
-    pattern = tokens.string() if tokens.accept("LIKE") else None
+    has_pattern = tokens.accept("LIKE") or tokens.current.kind is TokenKind.STRING
+    pattern = tokens.string() if has_pattern else None
     tokens.expect_end()
     return Show(kind, None, pattern, database)
 

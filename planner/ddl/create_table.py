@@ -118,7 +118,7 @@ def _blame(node: CreateTableSyntax, error: Error) -> int:
 
 
 def _create_like(node: CreateTableSyntax, name: str, context: PlanContext) -> CreateTable:
-    like = existing_table(name, SourceSpan(node.start, len(name)), context)
+    like = existing_table(name, SourceSpan(node.like_start, len(name)), context)
     return CreateTable(
         node.name,
         node.if_not_exists,

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pykudu_sql.planner.bind.missing_column import undefined_column
 from pykudu_sql.planner.bind.named_table import named_table
 from pykudu_sql.planner.ddl.view_columns import planned_columns
+from pykudu_sql.planner.ddl_grammar.table_options import refuse_word
 from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.lexer import TokenKind
 from pykudu_sql.planner.parse.token_stream import TokenStream
@@ -40,6 +41,13 @@ from pykudu_sql.storage.errors import (
     UndefinedTableError,
 )
 
+_IN_THE_DIRECTORY = "leave it out: a database lies in the directory that was opened"
+_DATABASE_OPTIONS = {
+    "LOCATION": _IN_THE_DIRECTORY,
+    "MANAGEDLOCATION": _IN_THE_DIRECTORY,
+    "CHARACTER": "leave it out: texts are UTF-8",
+    "CHARSET": "leave it out: texts are UTF-8",
+}
 _COMMENTED = "Comment has been set."
 
 
@@ -111,6 +119,7 @@ def create_database(tokens: TokenStream, context: PlanContext) -> Plan:
     token = tokens.current
     name = tokens.name("the name of a database")
     comment = tokens.string() if tokens.accept("COMMENT") else ""
+    refuse_word(tokens, _DATABASE_OPTIONS, "{} of a database")
     tokens.expect_end()
     database = DatabaseInfo(new_id(), name, comment)
     with errors_at(token.span):

@@ -115,6 +115,8 @@ def _step(tokens: TokenStream) -> AlterStepSyntax:
     if tokens.accept("UNSET", "TBLPROPERTIES"):
         return PropertiesSyntax(unset=property_names(tokens))
     refuse_word(tokens, _STEPS_ELSEWHERE, "ALTER TABLE .. {}")
+    if tokens.accept("SET"):
+        raise tokens.error("COMMENT, TBLPROPERTIES, OWNER")
     raise tokens.error("ADD, DROP, RENAME, CHANGE, MODIFY, ALTER or SET")
 
 

@@ -46,7 +46,8 @@ def parse_create_table(tokens: TokenStream, *, replaces: bool = False) -> Create
     if in_parentheses:
         tokens.take()
     if tokens.accept("LIKE"):
-        node = replace(node, like=tokens.table_name())
+        like_start = tokens.current.start
+        node = replace(node, like=tokens.table_name(), like_start=like_start)
         _accept_including(tokens)
         if in_parentheses:
             tokens.expect_symbol(")")

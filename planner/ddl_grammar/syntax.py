@@ -197,7 +197,7 @@ class CreateTableSyntax:
 
     Attributes:
         replaces: whether a table of the name is dropped for it.
-        like: the table whose definition is copied, or None.
+        like: the table whose definition is copied, or None; its name begins at `like_start`.
         query: behind AS, or None.
         with_data: whether the query's rows go in.
         column_names: those of the query's columns, if they are given.
@@ -212,6 +212,7 @@ class CreateTableSyntax:
     partitions: PartitionClause | None = None
     comment: str = ""
     like: str | None = None
+    like_start: int = 0
     query: SourceText | None = None
     with_data: bool = True
     column_names: tuple[str, ...] = ()

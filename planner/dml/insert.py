@@ -202,12 +202,15 @@ def _kind(tokens: TokenStream) -> tuple[RowOpKind, bool]:
         raise NotSupportedError(
             f"INSERT OR {tokens.ahead(1).word} is not supported",
             hint="an INSERT that fails changes nothing; ROLLBACK takes back what was before it",
+            span=tokens.ahead(1).span,
         )
     if tokens.accept("OR", "IGNORE") or tokens.accept("IGNORE"):
         return RowOpKind.INSERT_IGNORE, False
     if tokens.at("OVERWRITE"):
         raise NotSupportedError(
-            "INSERT OVERWRITE is not supported", hint="TRUNCATE the table first, or use UPSERT"
+            "INSERT OVERWRITE is not supported",
+            hint="TRUNCATE the table first, or use UPSERT",
+            span=tokens.current.span,
         )
     return RowOpKind.INSERT, False
 

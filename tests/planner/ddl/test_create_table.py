@@ -217,7 +217,7 @@ def test_like_copies_columns_key_and_partitions(context: PlanContext) -> None:
         ("create table f", "42601", "end of the statement", ""),
         ("create table f ()", "42601", "syntax error", ")"),
         ("create table f (a int primary key) stored as parquet", "42601", "syntax error", "p"),
-        ("create table g like nope", "42P01", "table 'nope' does not exist", "g"),
+        ("create table g like nope", "42P01", "table 'nope' does not exist", "nope"),
         ("create table g primary key (x) as select 1 a", "42703", "'x' does not exist", "p"),
         ("create table g primary key (a) as select [1] a", "42P16", "type INT[]", None),
         ("create table g primary key (a) as select ? a", "0A000", "parameters", None),

@@ -161,7 +161,7 @@ def without_places(node: Any) -> Any:
     if not is_dataclass(node) or isinstance(node, type):
         return node
     changed = {f.name: without_places(getattr(node, f.name)) for f in fields(node)}
-    changed.update({name: 0 for name in changed if name == "start"})
+    changed.update({name: 0 for name in changed if name in ("start", "like_start")})
     changed.update({name: () for name in changed if name == "starts"})
     return replace(node, **changed)
 
