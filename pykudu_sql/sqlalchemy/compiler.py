@@ -128,8 +128,11 @@ class UnenforcedConstraintWarning(UserWarning):
 
 def _unenforced(constraint: Any, what: str) -> None:
     name = "" if constraint.name is None else f" '{constraint.name}'"
+    columns = ", ".join(column.name for column in constraint.columns)
+    listed = f" ({columns})" if columns else ""
+    table = constraint.table.name
     warnings.warn(
-        f"{what}{name} of table '{constraint.table.name}' is not enforced: the primary key is",
+        f"{what}{name}{listed} of table '{table}' is not enforced: the primary key is",
         UnenforcedConstraintWarning,
         stacklevel=2,
     )

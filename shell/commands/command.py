@@ -39,6 +39,7 @@ class Command:
         access: the kind of thing outside of the database that it may read, write or start.
         paged: whether its output is a text that may go through a pager.
         raw: whether the action gets the rest of the line as one argument, quotes included.
+        examples: lines that call it, which `.help` shows behind its summary.
     """
 
     names: tuple[str, ...]
@@ -48,6 +49,7 @@ class Command:
     access: ExternalAccess = ExternalAccess.NOTHING
     raw: bool = False
     paged: bool = False
+    examples: tuple[str, ...] = ()
 
     @property
     def usage(self) -> str:
@@ -73,11 +75,12 @@ def command(
     access: ExternalAccess = ExternalAccess.NOTHING,
     raw: bool = False,
     paged: bool = False,
+    examples: tuple[str, ...] = (),
 ) -> Callable[[Action], Command]:
     """Make a function the action of a command."""
 
     def register(action: Action) -> Command:
-        return Command(names, arguments, summary, action, access, raw, paged)
+        return Command(names, arguments, summary, action, access, raw, paged, examples)
 
     return register
 
@@ -121,6 +124,14 @@ def set_switch(
     if arguments:
         enabled = parse_switch(arguments[0], command.usage)
     session.settings = replace_setting(session.settings, name, enabled)
+    if not arguments:
+        show_switch(session, command.names[0], enabled)
+
+
+def show_switch(session: "ShellSession", name: str, enabled: bool) -> None:
+    """Tell a person at the prompt what a command without `on` and `off` has made of a choice."""
+    if session.is_interactive:
+        session.output.write(f"{name} is {'on' if enabled else 'off'}.\n")
 
 
 def parse_number(text: str) -> int:

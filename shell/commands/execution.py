@@ -21,6 +21,7 @@ _POLL_SECONDS = 0.05
     "\\watch",
     arguments="[SECONDS] [TIMES]",
     summary="run the last statement every 2 seconds until Ctrl-C, or so many times",
+    examples=(".watch", ".watch 0.5 10"),
 )
 def watch(session: "ShellSession", arguments: Sequence[str]) -> None:
     sql = last_statement(session)
@@ -46,6 +47,7 @@ def watch(session: "ShellSession", arguments: Sequence[str]) -> None:
     "\\set",
     arguments="[NAME] [VALUE]",
     summary="the value of :name in statements; a name alone forgets it",
+    examples=(".param least 10", ".param name 'Ann Lee'", ".param least"),
 )
 def param(session: "ShellSession", arguments: Sequence[str]) -> None:
     match arguments:

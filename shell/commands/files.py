@@ -36,6 +36,7 @@ def read(session: "ShellSession", arguments: Sequence[str]) -> None:
     "\\o",
     arguments="[FILE|COMMAND...]",
     summary="write results to a file, to a '|command', or here again",
+    examples=(".output result.csv", ".output | sort -r", ".output"),
     access=ExternalAccess.FILE,
     raw=True,
 )
@@ -50,6 +51,7 @@ def output(session: "ShellSession", arguments: Sequence[str]) -> None:
     ".once",
     arguments="FILE|COMMAND...",
     summary="write the next result to a file or a '|command'",
+    examples=(".once result.json", ".once | wc -l"),
     access=ExternalAccess.FILE,
     raw=True,
 )

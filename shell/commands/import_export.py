@@ -31,6 +31,11 @@ _IMPORT = f"usage: .import {_IMPORT_ARGUMENTS}"
     ".import",
     arguments=_IMPORT_ARGUMENTS,
     summary="rows of files into a table, or a new one: CSV, JSON, Parquet, ORC, Arrow",
+    examples=(
+        ".import new.csv stock",
+        ".import 'data/*.parquet' events --create --key host,at",
+        ".import plain.csv readings --create --no-header --null NA",
+    ),
     access=ExternalAccess.FILE,
 )
 @unplaced()
@@ -107,6 +112,10 @@ def _create_statement(file: str, table: str, key: str | None, options: "FileOpti
     ".export",
     arguments="TABLE|QUERY FILE",
     summary="a table, or the rows of a query in quotes, to a file of one of these formats",
+    examples=(
+        ".export stock stock.parquet",
+        ".export 'SELECT item FROM stock WHERE amount = 0' sold_out.csv",
+    ),
     access=ExternalAccess.FILE,
 )
 def export(session: "ShellSession", arguments: Sequence[str]) -> None:

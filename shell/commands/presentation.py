@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.commands.command import ExternalAccess, command, parse_number, set_switch
+from pykudu_sql.shell.commands.command import (
+    ExternalAccess,
+    command,
+    parse_number,
+    parse_switch,
+    set_switch,
+    show_switch,
+)
 from pykudu_sql.shell.output.clipboard import clipboard_program, copy_to_program
 from pykudu_sql.shell.settings import FORMATS, PAGERS, Settings, UsageError, replace_setting
 
@@ -14,7 +21,10 @@ if TYPE_CHECKING:
 
 
 @command(
-    ".mode", arguments="[FORMAT] [TABLE]", summary=f"how results look: {', '.join(FORMATS)} TABLE"
+    ".mode",
+    arguments="[FORMAT] [TABLE]",
+    summary=f"how results look: {', '.join(FORMATS)} TABLE",
+    examples=(".mode csv", ".mode insert stock", ".mode table"),
 )
 def mode(session: "ShellSession", arguments: Sequence[str]) -> None:
     if arguments:
@@ -28,10 +38,20 @@ def mode(session: "ShellSession", arguments: Sequence[str]) -> None:
         session.output.write(f"{session.settings.format}\n")
 
 
-@command(".expanded", "\\x", summary="switch between a table and a line for each value")
+@command(
+    ".expanded",
+    "\\x",
+    arguments="[on|off]",
+    summary="switch between a table and a line for each value",
+)
 def expanded(session: "ShellSession", arguments: Sequence[str]) -> None:
-    new_format = "table" if session.settings.format == "line" else "line"
+    enabled = session.settings.format != "line"
+    if arguments:
+        enabled = parse_switch(arguments[0], expanded.usage)
+    new_format = "line" if enabled else "table"
     session.settings = replace_setting(session.settings, "format", new_format)
+    if not arguments:
+        show_switch(session, ".expanded", enabled)
 
 
 @command(".timer", "\\timing", arguments="[on|off]", summary="show how long statements take")
@@ -105,6 +125,7 @@ def copy(session: "ShellSession", arguments: Sequence[str]) -> None:
     ".pager",
     arguments="[on|auto|off|COMMAND...]",
     summary="what goes through a pager: all that does not fit, what .last and .help show, nothing",
+    examples=(".pager on", ".pager off", ".pager less -SRF"),
     access=ExternalAccess.PROCESS,
     raw=True,
 )

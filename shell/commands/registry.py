@@ -84,6 +84,8 @@ def help_command(session: "ShellSession", arguments: Sequence[str]) -> None:
         aliases = f"  (also {', '.join(c.names[1:])})" if c.names[1:] else ""
         for line in wrap_entry(c.usage, f"{c.summary}{aliases}", column, session.output.width()):
             session.output.write_line(line)
+        for example in c.examples if topic else ():
+            session.output.write_line((Span(f"  {example}", Role.NAME),))
     if section is not None:
         session.output.write_line((Span(section.heading, Role.NAME),))
         for line in _page_lines(section.text, session.output.width()):

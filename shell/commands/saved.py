@@ -22,6 +22,7 @@ _NAME = re.compile(r"\w[\w.-]{0,99}")
     ".save",
     arguments="NAME [SQL...]",
     summary="save the last statement, or this one, under a name",
+    examples=(".save top_sellers", ".save by_city SELECT * FROM t WHERE city = :city"),
     access=ExternalAccess.FILE,
     raw=True,
 )
@@ -47,6 +48,7 @@ def save(session: "ShellSession", arguments: Sequence[str]) -> None:
     ".run",
     arguments="[NAME] [ARGUMENT...]",
     summary="run a saved statement, values for its ? or name=value for its :name; list them",
+    examples=(".run", ".run top_sellers 10", ".run by_city city=Rome least=10"),
     access=ExternalAccess.FILE,
 )
 def run_saved(session: "ShellSession", arguments: Sequence[str]) -> None:

@@ -52,6 +52,7 @@ def _moments_as_typed() -> Iterator[None]:
     ".asof",
     arguments="[MOMENT...]",
     summary="read all tables as of '10 min ago', a time, a snapshot; off: as they are now",
+    examples=(".asof 10 min ago", ".asof 2026-01-31 12:00", ".asof before_migration", ".asof off"),
 )
 @_moments_as_typed()
 def asof(session: "ShellSession", arguments: Sequence[str]) -> None:
@@ -83,6 +84,11 @@ def _read_as_of(session: "ShellSession", moment: str) -> None:
     ".diff",
     arguments="TABLE MOMENT...",
     summary="what became of rows: t since '1 h ago' [until '10 min ago']",
+    examples=(
+        ".diff stock since 1 h ago",
+        ".diff stock since 2026-01-31 until 10 min ago",
+        ".diff stock since before_migration",
+    ),
     paged=True,
 )
 @_moments_as_typed()
@@ -121,6 +127,7 @@ def diff(session: "ShellSession", arguments: Sequence[str]) -> None:
     ".log",
     arguments="TABLE KEY...",
     summary="every version of the row with this key: a value for each key column",
+    examples=(".log stock apple", ".log metrics host=web-1 'at=2026-01-31 12:00:00'"),
     paged=True,
 )
 @unplaced()
@@ -168,6 +175,7 @@ def _of_key(
     ".why",
     arguments="TABLE KEY...",
     summary="where the row with this key lies: tablet, rowset, blocks, deltas",
+    examples=(".why stock apple", ".why metrics host=web-1 'at=2026-01-31 12:00:00'"),
 )
 @unplaced()
 def why(session: "ShellSession", arguments: Sequence[str]) -> None:
