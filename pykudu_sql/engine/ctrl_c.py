@@ -5,11 +5,12 @@ then wait for them for ever; one in the middle of a flush would come between two
 together. So a signal only requests the stop; the threads stop at a safe point.
 """
 
-import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+from pykudu_sql.storage.common.ctrl_c import INTERRUPT, SIGINT, handler_of, set_handler
 
 
 @contextmanager
@@ -19,7 +20,7 @@ def ctrl_c_interrupts(interrupt: Callable[[], None]) -> Iterator[None]:
     Raises KeyboardInterrupt: there was a SIGINT; its cause is what the work raised, if it did.
     """
     in_main_thread = threading.current_thread() is threading.main_thread()
-    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    if not in_main_thread or handler_of(SIGINT) is not INTERRUPT:
         yield
         return
     presses: list[int] = []
@@ -28,7 +29,7 @@ def ctrl_c_interrupts(interrupt: Callable[[], None]) -> Iterator[None]:
         presses.append(number)
         interrupt()
 
-    signal.signal(signal.SIGINT, notice)
+    set_handler(SIGINT, notice)
     try:
         yield
     except Exception as error:
@@ -36,6 +37,6 @@ def ctrl_c_interrupts(interrupt: Callable[[], None]) -> Iterator[None]:
             raise KeyboardInterrupt from error
         raise
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        set_handler(SIGINT, INTERRUPT)
     if presses:
         raise KeyboardInterrupt

@@ -6,20 +6,63 @@ the next opening finds. Programs that handle SIGINT in their own way have their 
 little later as well.
 """
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from threading import get_ident
 from types import FrameType
-from typing import Any, ClassVar
+from typing import Any, Final
 
-# The module beneath `signal`, whose own functions turn every handler into an enum and back: 7 us of
-# a commit of one row that takes 50, where these take 0.5.
+# Of the module beneath `signal`, whose own functions turn every handler into an enum and back: 7 us
+# of a commit of one row that takes 50, where these take 0.5.
 _signals = import_module("_signal")
-_handler_of: Callable[[int], Any] = _signals.getsignal
-_set_handler: Callable[[int, Any], Any] = _signals.signal
-_SIGINT: int = _signals.SIGINT
+handler_of: Callable[[int], Any] = _signals.getsignal
+set_handler: Callable[[int, Any], Any] = _signals.signal
+SIGINT: int = _signals.SIGINT
+INTERRUPT: object = _signals.default_int_handler  # raises KeyboardInterrupt
 _WAIT_SECONDS = 0.05
+
+
+def _ignore(number: int, frame: FrameType | None) -> None:
+    """Stands for the handler in force until the first block."""
+
+
+class _Deferral:
+    """What the main thread's blocks share; only that thread changes it.
+
+    Attributes:
+        thread: the identity of the main thread.
+        depth: blocks within each other that it is in.
+        handler: of the program, called at the end of the outermost one.
+        press: what it is to be called with; None where SIGINT has not come.
+    """
+
+    __slots__ = ("depth", "handler", "press", "thread")
+
+    def __init__(self) -> None:
+        self.thread = threading.main_thread().ident
+        self.depth = 0
+        self.handler: Callable[[int, FrameType | None], object] = _ignore
+        self.press: tuple[int, FrameType | None] | None = None
+        os.register_at_fork(after_in_child=self._after_in_child)
+
+    def note(self, number: int, frame: FrameType | None) -> None:
+        """Handle SIGINT within a block."""
+        self.press = number, frame
+
+    def _after_in_child(self) -> None:
+        """The thread that forked is the main thread of the child."""
+        thread = get_ident()
+        if self.depth and self.thread != thread:  # blocks of a thread that is not in the child
+            self.depth = 0
+            set_handler(SIGINT, self.handler)
+        self.thread = thread
+
+
+_DEFERRAL: Final = _Deferral()
+_note: Final = _DEFERRAL.note
 
 
 class DeferSigint:
@@ -29,59 +72,50 @@ class DeferSigint:
     block is done then.
     """
 
-    __slots__ = ("_handler", "_press")
-    _is_deferred: ClassVar[bool] = False  # whether the main thread is in such a block
-
-    def __init__(self) -> None:
-        """No signal is pending yet."""
-        self._handler: object = None
-        self._press: tuple[int, FrameType | None] | None = None
+    __slots__ = ()
 
     def __enter__(self) -> None:
-        if DeferSigint._is_deferred or threading.get_ident() != threading.main_thread().ident:
+        deferral = _DEFERRAL
+        if get_ident() != deferral.thread:
             return
-        handler = _handler_of(_SIGINT)
-        if callable(handler):
-            self._handler = handler
-            _set_handler(_SIGINT, self._notice)
-            DeferSigint._is_deferred = True  # only now: before, SIGINT may have raised
-
-    def _notice(self, number: int, frame: FrameType | None) -> None:
-        self._press = number, frame
+        if not deferral.depth:
+            handler = handler_of(SIGINT)
+            if not callable(handler):
+                return
+            if handler is not _note:  # else the handler of another signal raised in a block's end
+                deferral.handler = handler
+            deferral.press = None
+            set_handler(SIGINT, _note)
+        deferral.depth += 1  # of the outermost only now: before, SIGINT may have raised
 
     def __exit__(self, *_: object) -> None:
-        handler = self._handler
-        if callable(handler):
-            self._handler = None
-            DeferSigint._is_deferred = False
-            _set_handler(_SIGINT, handler)
-            if self._press is not None:
-                handler(*self._press)
+        deferral = _DEFERRAL
+        if not deferral.depth or get_ident() != deferral.thread:
+            return
+        deferral.depth -= 1
+        if not deferral.depth:
+            set_handler(SIGINT, deferral.handler)
+            if deferral.press is not None:
+                deferral.handler(*deferral.press)
 
 
 class CommitLock:
     """A re-entrant lock; Ctrl-C does not interrupt the thread that holds it."""
 
-    __slots__ = ("_deferrals", "_lock")
+    __slots__ = ("_deferral", "_lock")
 
     def __init__(self) -> None:
         """Nobody has it."""
         self._lock = threading.RLock()
-        self._deferrals: list[DeferSigint | None] = []
+        self._deferral = DeferSigint()
 
     def __enter__(self) -> None:
-        deferral = None
-        if not DeferSigint._is_deferred:
-            deferral = DeferSigint()
-            deferral.__enter__()
+        self._deferral.__enter__()
         self._lock.acquire()
-        self._deferrals.append(deferral)
 
     def __exit__(self, *_: object) -> None:
-        deferral = self._deferrals.pop()
         self._lock.release()
-        if deferral is not None:
-            deferral.__exit__()
+        self._deferral.__exit__()
 
 
 @contextmanager

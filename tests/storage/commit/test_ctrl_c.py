@@ -1,8 +1,10 @@
 """Ctrl-C at every call of the disk: what was done is on disk and in memory, or in neither."""
 
 import itertools
+import os
 import signal
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from types import FrameType
@@ -199,3 +201,66 @@ def test_the_lock_is_free_when_ctrl_c_is_raised() -> None:
     other.start()
     other.join()
     assert taken.is_set()
+
+
+def test_blocks_of_other_threads_leave_the_handler_to_the_main_thread() -> None:
+    entered, left = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with DeferSigint(), CommitLock():
+            entered.set()
+            left.wait()
+
+    other = threading.Thread(target=hold)
+    other.start()
+    entered.wait()
+    try:
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        with DeferSigint():
+            pass
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        left.set()
+        other.join()
+
+
+def test_a_press_is_handled_once_and_not_at_the_end_of_the_next_block() -> None:
+    with pytest.raises(KeyboardInterrupt), DeferSigint():
+        signal.raise_signal(signal.SIGINT)
+    with DeferSigint():
+        pass
+
+
+def is_handled_in_child() -> bool:
+    """Whether Ctrl-C interrupts this process, and is deferred by its blocks."""
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        try:
+            with DeferSigint():
+                signal.raise_signal(signal.SIGINT)
+                deferred = True
+        except KeyboardInterrupt:
+            return deferred
+    return False
+
+
+def test_ctrl_c_interrupts_a_child_that_another_thread_forked_while_it_was_deferred() -> None:
+    codes: list[int] = []
+
+    def fork() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of threads at a fork
+            child = os.fork()
+        if not child:
+            os._exit(0 if is_handled_in_child() else 1)
+        codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+    thread = threading.Thread(target=fork)
+    with DeferSigint():
+        thread.start()
+        thread.join()
+    assert codes == [0]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
