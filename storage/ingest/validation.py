@@ -9,8 +9,9 @@ Who writes says what happens to refused rows: `raise_first` ends the statement w
 reason; whoever collects takes the rows out of the batch and goes on with the others.
 
 A single row is a batch of one. So that it need not become one, each rule has a precheck: a cheap
-condition under which the rule cannot refuse the row. Where a precheck fails, the batch of one is
-validated, and gives the error. Only the range partition is left to the row's own routing.
+condition under which the rule cannot refuse a row of a table, made once for a table that has such
+rows at all. Where one fails, the batch of one is validated, and gives the error. Only the range
+partition is left to the row's own routing.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -46,7 +47,8 @@ MAX_ENCODED_KEY_BYTES = 16 * 1024
 
 Cells = Mapping[int, Cell]
 Mask = npt.NDArray[np.bool_]
-Precheck = Callable[[TableInfo, Cells], bool]
+Precheck = Callable[[Cells], bool]
+MakePrecheck = Callable[[TableInfo], Precheck | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +69,12 @@ class CellRule:
     Attributes:
         check: a batch and one of the columns that it sets to the rows refused; None, or a mask
             without any, where all fit.
-        precheck: whether one row surely fits; False where only `check` decides.
+        precheck: for a table, whether one row surely fits; False where only `check` decides. None
+            for a table whose rows all do.
     """
 
     check: Callable[[RowBatch, ColumnSchema], Violation | None]
-    precheck: Precheck
+    precheck: MakePrecheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ class RowRule:
     """
 
     check: Callable[[RowBatch], Violation | None]
-    precheck: Precheck | None
+    precheck: MakePrecheck | None
 
 
 Refuse = Callable[[RowBatch, Violation], RowBatch]
@@ -128,17 +131,21 @@ def raise_first(batch: RowBatch, violation: Violation) -> NoReturn:
     raise violation.reason(int(np.argmax(violation.mask)))
 
 
+def prechecks(table: TableInfo) -> tuple[Precheck, ...]:
+    """The conditions under which no rule refuses a row of a table; see `CellRule`."""
+    makers = [rule.precheck for rule in (*CELL_RULES, *ROW_RULES, *KEY_RULES)]
+    all_prechecks = (make(table) for make in makers if make is not None)
+    return tuple(precheck for precheck in all_prechecks if precheck is not None)
+
+
 def check_row(table: TableInfo, kind: RowOpKind, cells: Cells, explicit: Collection[int]) -> None:
     """Apply all rules to one row, but for that on the range partition.
 
     `cells`: complete, by column id; `explicit`: the columns that the statement sets. Raises
     IntegrityError, DataError: what `validate` and `validate_keys` say of the batch of one.
     """
-    for precheck in PRECHECKS:
-        if not precheck(table, cells):
-            batch = batch_of_one(table, kind, cells, explicit)
-            validate_keys(validate(batch, raise_first), raise_first)
-            return
+    batch = batch_of_one(table, kind, cells, explicit)
+    validate_keys(validate(batch, raise_first), raise_first)
 
 
 def can_hold(table: TableInfo, key: tuple[Cell, ...]) -> bool:
@@ -161,11 +168,15 @@ def _check_null(batch: RowBatch, column: ColumnSchema) -> Violation | None:
     return Violation(~valid, lambda row: error)
 
 
-def _precheck_null(table: TableInfo, cells: Cells) -> bool:
-    if None not in cells.values():
-        return True
-    nulls = [column_id for column_id, cell in cells.items() if cell is None]
-    return table.schema.required_ids.isdisjoint(nulls)
+def _precheck_null(table: TableInfo) -> Precheck:
+    required = table.schema.required_ids
+
+    def fits(cells: Cells) -> bool:
+        return None not in cells.values() or required.isdisjoint(
+            [column_id for column_id, cell in cells.items() if cell is None]
+        )
+
+    return fits
 
 
 def _check_cell_size(batch: RowBatch, column: ColumnSchema) -> Violation | None:
@@ -188,13 +199,18 @@ def _longest(values: pa.Array) -> int:
     return int(pc.max(pc.binary_length(words)).as_py() or 0)
 
 
-def _precheck_cell_size(table: TableInfo, cells: Cells) -> bool:
-    # A character takes at most four bytes.
-    for column_id in table.schema.variable_ids:
-        cell = cells.get(column_id)
-        if cell is not None and len(cell) * 4 > MAX_CELL_BYTES:  # type: ignore[arg-type]
-            return False
-    return True
+def _precheck_cell_size(table: TableInfo) -> Precheck | None:
+    variable_ids = table.schema.variable_ids
+
+    def fits(cells: Cells) -> bool:
+        # A character takes at most four bytes.
+        for column_id in variable_ids:
+            cell = cells.get(column_id)
+            if cell is not None and len(cell) * 4 > MAX_CELL_BYTES:  # type: ignore[arg-type]
+                return False
+        return True
+
+    return fits if variable_ids else None
 
 
 def _check_counter(batch: RowBatch) -> Violation | None:
@@ -216,11 +232,14 @@ def _negative_number(table: TableInfo, value: int) -> ValueOutOfRangeError:
     )
 
 
-def _precheck_counter(table: TableInfo, cells: Cells) -> bool:
-    if not table.schema.auto_incrementing:
-        return True
-    number = cells[table.schema.key_ids[-1]]
-    return isinstance(number, int) and number >= 0
+def _precheck_counter(table: TableInfo) -> Precheck | None:
+    counter = table.schema.key_ids[-1]
+
+    def fits(cells: Cells) -> bool:
+        number = cells[counter]
+        return isinstance(number, int) and number >= 0
+
+    return fits if table.schema.auto_incrementing else None
 
 
 def _check_constraints(batch: RowBatch) -> Violation | None:
@@ -236,11 +255,16 @@ def _check_constraints(batch: RowBatch) -> Violation | None:
     return Violation(mask, lambda row: violation_error(table, first(row), batch.key_text(row)))
 
 
-def _precheck_constraints(table: TableInfo, cells: Cells) -> bool:
-    return not table.checks or not any(
-        cells.keys() >= check.column_ids and holds(check.condition, cells) is False
-        for check in table.checks
-    )
+def _precheck_constraints(table: TableInfo) -> Precheck | None:
+    checks = table.checks
+
+    def fits(cells: Cells) -> bool:
+        return not any(
+            cells.keys() >= check.column_ids and holds(check.condition, cells) is False
+            for check in checks
+        )
+
+    return fits if checks else None
 
 
 def _check_key_size(batch: RowBatch) -> Violation | None:
@@ -257,15 +281,18 @@ def _check_key_size(batch: RowBatch) -> Violation | None:
     return Violation(sizes > MAX_ENCODED_KEY_BYTES, reason)
 
 
-def _precheck_key_size(table: TableInfo, cells: Cells) -> bool:
-    if table.key_encoder.width:
-        return True
-    # Zero bytes inside a key take two, its strings end with two more, numbers take at most 16.
-    bound = 0
-    for column_id in table.schema.key_ids:
-        cell = cells[column_id]
-        bound += 8 * len(cell) + 2 if isinstance(cell, str | bytes) else 16
-    return bound <= MAX_ENCODED_KEY_BYTES
+def _precheck_key_size(table: TableInfo) -> Precheck | None:
+    key_ids = table.schema.key_ids
+
+    def fits(cells: Cells) -> bool:
+        # Zero bytes inside a key take two, its strings end with two more, numbers take at most 16.
+        bound = 0
+        for column_id in key_ids:
+            cell = cells[column_id]
+            bound += 8 * len(cell) + 2 if isinstance(cell, str | bytes) else 16
+        return bound <= MAX_ENCODED_KEY_BYTES
+
+    return None if table.key_encoder.width else fits
 
 
 def _check_covered(batch: RowBatch) -> Violation | None:
@@ -287,7 +314,4 @@ ROW_RULES = (
 KEY_RULES = (
     RowRule(_check_key_size, _precheck_key_size),
     RowRule(_check_covered, None),
-)
-PRECHECKS = tuple(
-    rule.precheck for rule in (*CELL_RULES, *ROW_RULES, *KEY_RULES) if rule.precheck is not None
 )

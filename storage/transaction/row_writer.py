@@ -14,9 +14,7 @@ from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
-from pykudu_sql.storage.ingest.auto_increment import counted_column
-from pykudu_sql.storage.ingest.row_batch import check_set, complete_cells, set_columns
-from pykudu_sql.storage.ingest.validation import check_row
+from pykudu_sql.storage.ingest.row_shape import shape_of
 from pykudu_sql.storage.tablet.commit_record import RowInsert, RowMutation, TabletWrites
 from pykudu_sql.storage.tablet.rowset.locator import find_row
 from pykudu_sql.storage.tablet.rowset.rowset import RowSet
@@ -37,17 +35,13 @@ def keyed_row(
     `cells`: by column id, the key's among them. Raises IntegrityError, DataError: a value is
     missing or does not fit; UncoveredRangeError: the key lies outside all range partitions.
     """
-    schema = table.schema
-    check_set(schema, kind, cells, table.name)
-    changed = set_columns(schema, kind, cells)
-    counter = counted_column(schema)
-    explicit = cells
-    if kind.may_insert:
-        if counter is not None:
-            explicit = services.auto_increment.number_row(table, kind, cells)
-        cells = complete_cells(table, explicit)
-    check_row(table, kind, cells, explicit)
-    key = tuple([cells[i] for i in schema.key_ids])
+    shape = shape_of(services.row_shapes, table, kind, cells)
+    counter = shape.counter
+    if counter is not None:
+        cells = services.auto_increment.number_row(table, kind, cells)
+    explicit, cells = cells, shape.complete(cells)
+    shape.check(cells, explicit)
+    key = tuple([cells[i] for i in table.schema.key_ids])
     index = table.assigner.assign_one(cells)
     if counter is not None:
         number = cells[counter.id]
@@ -55,7 +49,7 @@ def keyed_row(
             services.auto_increment.note(table, kind, number)
     tablet = services.tablets[table.tablets[index].id]
     probe = tablet.probe(key)
-    return tablet, KeyedRow(kind, probe, cells, changed.ids, changed.fixed)
+    return tablet, KeyedRow(kind, probe, cells, *shape.changed)
 
 
 def _stored(

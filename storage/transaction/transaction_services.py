@@ -3,7 +3,7 @@
 from collections import ChainMap
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pykudu_sql.storage.common.memory_budget import MemoryBudget
     from pykudu_sql.storage.common.types.schema import ColumnSchema
     from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
+    from pykudu_sql.storage.ingest.row_shape import RowShapes
     from pykudu_sql.storage.tablet.tablet import Tablet
 
 
@@ -37,6 +38,7 @@ class TransactionServices:
         cache_bytes: what the block cache holds.
         budget: of the memory of the process.
         relieve: flushes until changes in memory keep to their share.
+        row_shapes: of operations on single rows; see `row_shape`.
     """
 
     tablets: Mapping[str, "Tablet"]
@@ -49,6 +51,7 @@ class TransactionServices:
     cache_bytes: int
     budget: "MemoryBudget"
     relieve: Callable[["CancelCheck"], None]
+    row_shapes: "RowShapes" = field(default_factory=dict)
 
 
 def with_new_table(services: TransactionServices, new: "NewTable") -> TransactionServices:

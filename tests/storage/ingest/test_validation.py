@@ -13,14 +13,22 @@ from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKin
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 from pykudu_sql.storage.errors import DatabaseError, NotNullError, ValueTooLargeError
-from pykudu_sql.storage.ingest.row_batch import RowBatch, batch_of_one, complete
+from pykudu_sql.storage.ingest.row_batch import (
+    RowBatch,
+    SetColumns,
+    batch_of_one,
+    complete,
+)
+from pykudu_sql.storage.ingest.row_shape import RowShape
 from pykudu_sql.storage.ingest.validation import (
     CELL_RULES,
     KEY_RULES,
     ROW_RULES,
+    MakePrecheck,
     Violation,
     can_hold,
     check_row,
+    prechecks,
     raise_first,
     validate,
     validate_keys,
@@ -161,7 +169,8 @@ def test_a_row_is_refused_exactly_as_the_batch_of_one(
         validate_keys(batch, raise_first)
 
     def by_row() -> None:
-        check_row(table, kind, row, row)
+        shape = RowShape(table, kind, SetColumns((), None), None, True, prechecks(table))
+        shape.check(row, row)
         table.assigner.assign_one(row)
 
     assert outcome(by_row) == outcome(by_batch)
@@ -176,17 +185,22 @@ def outcome(check: object) -> tuple[object, ...]:
     return ("fits",)
 
 
+def surely_fits(make: MakePrecheck | None, row: Row) -> bool:
+    assert make is not None
+    precheck = make(TABLE)
+    return precheck is None or precheck(row)
+
+
 @settings(max_examples=examples(80), deadline=None)
 @given(st.sampled_from(list(RowOpKind)), st.fixed_dictionaries(CELLS))
 def test_a_precheck_never_passes_a_row_that_its_rule_refuses(kind: RowOpKind, row: Row) -> None:
     batch = batch_of_one(TABLE, kind, row, row)
     for cell_rule in CELL_RULES:
         refused = any(cell_rule.check(batch, column) for column in SCHEMA.columns)
-        assert not (refused and cell_rule.precheck(TABLE, row))
+        assert not (refused and surely_fits(cell_rule.precheck, row))
     for row_rule in ROW_RULES if row[COUNTER] is not None else ():
-        assert row_rule.precheck is not None
-        assert not (row_rule.check(batch) and row_rule.precheck(TABLE, row))
+        assert not (row_rule.check(batch) and surely_fits(row_rule.precheck, row))
     if None not in (row[i] for i in SCHEMA.key_ids):
         for key_rule in KEY_RULES:
             if key_rule.precheck is not None:
-                assert not (key_rule.check(batch) and key_rule.precheck(TABLE, row))
+                assert not (key_rule.check(batch) and surely_fits(key_rule.precheck, row))

@@ -1,6 +1,6 @@
 """A rule on rows holds whichever statement writes them: one entry guards every road."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,11 @@ import pykudu_sql
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import plain
-from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import DataError
 from pykudu_sql.storage.ingest import validation
 from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS
 from pykudu_sql.storage.ingest.row_batch import RowBatch
-from pykudu_sql.storage.ingest.validation import RowRule, Violation
+from pykudu_sql.storage.ingest.validation import Precheck, RowRule, Violation
 
 NOTE = 1
 BAD = "bad"
@@ -29,15 +28,14 @@ def check_note(batch: RowBatch) -> Violation | None:
     return Violation(mask, lambda place: DataError("a bad note"))
 
 
-def precheck_note(table: TableInfo, cells: Mapping[int, Cell]) -> bool:
-    return cells.get(NOTE) != BAD
+def precheck_note(table: TableInfo) -> Precheck:
+    return lambda cells: cells.get(NOTE) != BAD
 
 
 @pytest.fixture
 def connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pykudu_sql.Connection]:
     rule = RowRule(check_note, precheck_note)
     monkeypatch.setattr(validation, "ROW_RULES", (*validation.ROW_RULES, rule))
-    monkeypatch.setattr(validation, "PRECHECKS", (*validation.PRECHECKS, precheck_note))
     with pykudu_sql.connect(tmp_path / "my.db", autocommit=True) as opened:
         cursor = opened.cursor()
         cursor.execute("CREATE TABLE t (id INT PRIMARY KEY, note STRING, n INT)")
@@ -123,7 +121,6 @@ def test_restored_rows_are_held_to_it(
     cursor = connection.cursor()
     with monkeypatch.context() as lenient:
         lenient.setattr(validation, "ROW_RULES", ())
-        lenient.setattr(validation, "PRECHECKS", ())
         cursor.execute("UPDATE t SET note = 'bad' WHERE id = 1")
         cursor.execute("CREATE SNAPSHOT before")
         cursor.execute("UPDATE t SET note = 'a' WHERE id = 1")
