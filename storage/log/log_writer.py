@@ -115,7 +115,8 @@ class LogWriter:
             self._append(payload)
 
     def _append(self, payload: bytes) -> int:
-        self.check_writable()
+        if self.failure is not None:
+            self.check_writable()
         length = len(payload)
         if length > MAX_PAYLOAD_BYTES:
             raise ValueTooLargeError(
@@ -128,12 +129,16 @@ class LogWriter:
         offset = self.size
         checksum = record_checksum(self._mark, offset, lag, sequence, payload)
         header = RECORD_HEADER.pack(length, checksum, sequence, lag, self._mark)
-        pieces = (header, payload, PADDING[length % 8])
-        end = offset + sum(map(len, pieces))
+        padding = PADDING[length % 8]
+        end = offset + len(header) + length + len(padding)
         try:
             if end > self._file.size and end - offset < _ALLOCATION_BYTES:
                 self._allocate(end)
-            self._write(offset, pieces if length >= _LARGE_BYTES else (b"".join(pieces),))
+            if length < _LARGE_BYTES:
+                record = b"".join((header, payload, padding))
+                self._file.write_at(offset, record, point=self._append_point)
+            else:
+                self._write(offset, (header, payload, padding))
         except DiskError as error:
             self.failure = error
             raise
@@ -144,7 +149,7 @@ class LogWriter:
         return sequence
 
     def _write(self, offset: int, pieces: Iterable[bytes]) -> None:
-        """Write what comes after each other: a large payload by itself, which copies nothing.
+        """Write what comes after each other, each by itself: a large payload is not copied then.
 
         A crash between two pieces leaves what one within a write does.
         """

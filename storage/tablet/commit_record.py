@@ -41,6 +41,7 @@ _TARGET = struct.Struct("<QQB")
 _ROW = 0
 _CONDITIONAL = 1
 _LARGE_BYTES = 1 << 20
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 _PACK_INT = struct.Struct("<Bq").pack
 _PACK_FLOAT = struct.Struct("<Bd").pack
 _PACK_SIZE = struct.Struct("<BI").pack
@@ -163,7 +164,17 @@ def _pack_mutation(mutation: RowMutation | BatchMutation) -> tuple[_Part, ...]:
 
 def _pack_cells(cells: Mapping[int, Cell]) -> bytes:
     parts = [_pack_ids(tuple(cells))]
-    parts.extend(map(_pack_cell, cells.values()))
+    for cell in cells.values():
+        kind = type(cell)
+        if kind is int and _LEAST <= cell <= _MOST:  # type: ignore[operator]
+            parts.append(_PACK_INT(3, cell))
+        elif kind is str:
+            text = cell.encode()  # type: ignore[union-attr]
+            parts += (_PACK_SIZE(5, len(text)), text)
+        elif kind is float:
+            parts.append(_PACK_FLOAT(4, cell))
+        else:
+            parts.append(_pack_other_cell(cell))
     return b"".join(parts)
 
 
@@ -172,21 +183,15 @@ def _pack_ids(column_ids: tuple[int, ...]) -> bytes:
     return struct.pack(f"<H{len(column_ids)}I", len(column_ids), *column_ids)
 
 
-def _pack_cell(cell: Cell) -> bytes:
+def _pack_other_cell(cell: Cell) -> bytes:
+    """A cell that is no text, no float and no integer of 64 bits."""
     kind = type(cell)
-    if kind is int:
-        if -(1 << 63) <= cell < 1 << 63:  # type: ignore[operator]
-            return _PACK_INT(3, cell)
-        return b"\7" + cell.to_bytes(16, "little", signed=True)  # type: ignore[union-attr]
-    if kind is str:
-        text = cell.encode()  # type: ignore[union-attr]
-        return _PACK_SIZE(5, len(text)) + text
     if cell is None:
         return b"\0"
-    if kind is float:
-        return _PACK_FLOAT(4, cell)
     if kind is bool:
         return b"\2" if cell else b"\1"
+    if kind is int:
+        return b"\7" + cell.to_bytes(16, "little", signed=True)  # type: ignore[union-attr]
     return _PACK_SIZE(6, len(cell)) + cell  # type: ignore[arg-type,operator]
 
 

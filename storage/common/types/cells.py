@@ -22,7 +22,14 @@ from pykudu_sql.storage.common.types.numpy_scalars import (
     is_numpy_number,
     is_numpy_scalar,
 )
-from pykudu_sql.storage.common.types.types import EPOCH, EPOCH_DAY, Cell, DataType, Kind
+from pykudu_sql.storage.common.types.types import (
+    EPOCH,
+    EPOCH_DAY,
+    INTEGER_RANGES,
+    Cell,
+    DataType,
+    Kind,
+)
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
 
 _WIDE = Context(prec=80)
@@ -77,7 +84,10 @@ def _bool_cell(value: object, column_type: DataType) -> bool:
 
 def _int_cell(value: object, column_type: DataType) -> int:
     if type(value) is int:
-        return _in_range(value, column_type)
+        low, high = INTEGER_RANGES[column_type.kind]
+        if low <= value <= high:
+            return value
+        raise _out_of_range(value, column_type)
     if isinstance(value, int) or is_numpy_integer(value):
         return _in_range(int(value), column_type)
     if isinstance(value, float | Decimal) or is_numpy_float(value):

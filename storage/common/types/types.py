@@ -70,7 +70,7 @@ class Compression(StrEnum):
 
 
 _INTEGER_BITS = MappingProxyType({Kind.INT8: 8, Kind.INT16: 16, Kind.INT32: 32, Kind.INT64: 64})
-_INTEGER_RANGES = MappingProxyType(
+INTEGER_RANGES = MappingProxyType(
     {kind: (-(1 << bits - 1), (1 << bits - 1) - 1) for kind, bits in _INTEGER_BITS.items()}
     | {Kind.DATE: (MIN_DATE, MAX_DATE), Kind.UNIXTIME_MICROS: (-(1 << 63), (1 << 63) - 1)}
 )
@@ -192,7 +192,7 @@ class DataType:
         if self.kind is Kind.DECIMAL:
             top = 10**self.precision - 1
             return -top, top
-        return _INTEGER_RANGES.get(self.kind)
+        return INTEGER_RANGES.get(self.kind)
 
 
 def decimal_type(precision: int, scale: int) -> DataType:

@@ -155,7 +155,7 @@ def find_row(
         ordinal = rowset.find_one(probe)
         if ordinal < 0:
             continue
-        if rowset.read_row(ordinal, (), bound, own.get(rowset.id)) is not None:
+        if rowset.read_row(ordinal, (), bound, own.get(rowset.id) if own else None) is not None:
             return rowset, ordinal, True
         if rowset in reusable and ordinal < rowset.row_count(bound):
             ghost = rowset, ordinal, False

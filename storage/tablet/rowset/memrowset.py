@@ -57,7 +57,7 @@ class MemRowSet:
     """Rows in memory (see the module's text). Writers hold the commit lock; readers need none.
 
     Attributes:
-        id: the rowset's id, which the write-ahead log names.
+        id: distinguishes the rowset within its tablet; the write-ahead log names it.
         deltas: the mutations of its rows.
         bytes: a rough size.
         anchor: the first log record whose effect is here, 0 for none.
@@ -73,7 +73,7 @@ class MemRowSet:
             types: the types of all columns of the table, grown by ALTER TABLE.
             key_encoder: of the table's keys.
         """
-        self._id = rowset_id
+        self.id = rowset_id
         self.deltas = DeltaMemStore(0, types)
         self.bytes = 0
         self.anchor = 0
@@ -85,11 +85,6 @@ class MemRowSet:
         self._rows = 0
         self._commit_times: list[Timestamp] = []
         self._commit_counts: list[int] = []
-
-    @property
-    def id(self) -> int:
-        """Distinguishes the rowset within its tablet."""
-        return self._id
 
     def __len__(self) -> int:
         return self._rows

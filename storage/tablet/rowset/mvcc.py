@@ -26,7 +26,8 @@ class MvccManager:
         """Start with every commit below `bound` visible."""
         self._bound = bound
         self._assigned = last_before(bound)
-        self._published = threading.Condition()
+        self._lock = threading.RLock()
+        self._published = threading.Condition(self._lock)
         self._waiting = 0
 
     @property
@@ -40,7 +41,7 @@ class MvccManager:
 
     def publish(self, timestamp: Timestamp) -> None:
         """Make every commit up to and including this time visible."""
-        with self._published:
+        with self._lock:  # as the condition does, with two calls less
             if timestamp >= self._bound:
                 self._bound = bound_at(timestamp)
                 if self._waiting:
