@@ -20,6 +20,7 @@ from typing import TypeVar
 import pyarrow as pa
 
 from pykudu_sql.storage.catalog.snapshots import Hold
+from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.predicate.row_filter import RowFilter
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, ScanSpec
@@ -68,7 +69,7 @@ class RowSetRead:
     rowset_index: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TableScan:
     """A scan, its tablets pruned.
 
@@ -103,7 +104,7 @@ class TableScan:
         """Of the snapshot."""
         return self.snapshot.bound
 
-    @property
+    @cached_property
     def columns(self) -> tuple[ColumnSchema, ...]:
         """The columns wanted, in order."""
         stored = self.stored_columns
@@ -112,7 +113,8 @@ class TableScan:
     @property
     def stored_columns(self) -> tuple[ColumnSchema, ...]:
         """Those of them that the table has."""
-        return tuple(self.schema.by_id[i] for i in self.spec.column_ids)
+        by_id = self.schema.by_id
+        return tuple([by_id[i] for i in self.spec.column_ids])
 
     @property
     def batch_schema(self) -> pa.Schema:
@@ -129,7 +131,7 @@ class TableScan:
     @property
     def row_count(self) -> int:
         """Rows of the rowsets, whatever the predicate and the limit, deleted ones among them."""
-        return sum(read.rows for read in self.reads)
+        return sum([read.rows for read in self.reads])
 
     @property
     def estimated_bytes(self) -> int:
@@ -137,14 +139,20 @@ class TableScan:
 
         A guess that reads nothing, from rows, widths and the sizes of files.
         """
-        width = sum(column.type.width for column in self.columns)
-        strings = sum(column.type.is_variable for column in self.columns)
-        total = 0
-        for read in self.reads:
-            total += read.rows * (width + _STRING_BYTES * strings)
-            if strings:
-                total += _size_of(read.rowset)
+        total = self.row_count * (self._fixed_width + _STRING_BYTES * self._strings)
+        if self._strings:
+            total += sum(_size_of(read.rowset) for read in self.reads)
         return total
+
+    @cached_property
+    def _fixed_width(self) -> int:
+        """Bytes that the columns of a fixed width have in a row."""
+        return sum([column.type.width for column in self.columns])
+
+    @cached_property
+    def _strings(self) -> int:
+        """Columns of any length."""
+        return sum([column.type.is_variable for column in self.columns])
 
     def estimated_within(self, size: int) -> int:
         """The same; from footers where files may hold more than `size` bytes, packed."""
@@ -308,7 +316,8 @@ class TableScan:
 
     def _fitting(self, read: RowSetRead, most: int) -> int:
         """Rows of a stretch of a rowset: at most so many, and no more than a piece has."""
-        return rows_within(self.piece_bytes, self._decoded(read) / read.rows, most)
+        width = self._decoded(read) / read.rows if self._strings else self._fixed_width
+        return rows_within(self.piece_bytes, width, most)
 
     def _until_limit(self, blocks: Iterator[RowBlock]) -> Iterator[RowBlock]:
         """Blocks until they hold as many rows as are wanted; the last is cut."""

@@ -13,6 +13,7 @@ from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.scan.scan_token import BATCH_ROWS
 from pykudu_sql.storage.scan.table_scan import TableScan
+from pykudu_sql.storage.tablet.rowset.rowset import TextForm
 
 if TYPE_CHECKING:
     from pykudu_sql.storage.transaction.transaction import Transaction
@@ -31,10 +32,15 @@ class RowBatches:
     batches: Generator[pa.RecordBatch, None, None]
 
 
-def observed_scan(state: SessionState, table: TableInfo, scan: TableScan) -> TableScan:
-    """A scan of a table, not read yet, that can be cancelled and whose progress is shown."""
+def observed_scan(
+    state: SessionState, table: TableInfo, scan: TableScan, texts: TextForm = TextForm.STRINGS
+) -> TableScan:
+    """A scan of a table, not read yet, that can be cancelled and whose progress is shown.
+
+    `texts`: how these come.
+    """
     counter = state.counter(f"reading {table.name}", scan.row_count)
-    return replace(scan, cancel_check=state.check_cancelled, counter=counter)
+    return replace(scan, cancel_check=state.check_cancelled, counter=counter, texts=texts)
 
 
 def table_batches(

@@ -101,9 +101,11 @@ def prepared_scan(
     predicate: Predicate | None,
     transaction: Transaction,
     stats: ScanStats | None = None,
+    texts: TextForm = TextForm.STRINGS,
 ) -> TableScan:
     """A scan that can be cancelled and whose progress is shown, not read yet."""
-    return observed_scan(state, scan.table, pruned_scan(scan, predicate, transaction, stats))
+    pruned = pruned_scan(scan, predicate, transaction, stats)
+    return observed_scan(state, scan.table, pruned, texts)
 
 
 def relation_of(
@@ -133,17 +135,17 @@ def relation_of(
         return listed.select(names)
     if scan.history is not None:
         return history_rows(state, scan, scan.history, predicate, transaction, most)
-    table_scan = prepared_scan(state, scan, predicate, transaction, stats)
-    scan_in_views = replace(table_scan, texts=TextForm.VIEWS)
+    table_scan = prepared_scan(state, scan, predicate, transaction, stats, TextForm.VIEWS)
     if most is None or not exceeds(table_scan, most):
-        rows: Relation = scan_in_views.to_table()
+        rows: Relation = table_scan.to_table()
         return rows
-    fitting = read_within(scan_in_views, most) if scan.limit is None else None
+    fitting = read_within(table_scan, most) if scan.limit is None else None
     if fitting is not None:
         return fitting
     # The engine stops reading a stream by itself, and needs no more rows than it wants.
     unlimited = replace(table_scan.spec, limit=None, order=ScanOrder.NONE)
-    return StreamedScan(replace(table_scan, spec=unlimited), state, transaction)
+    streamed = replace(table_scan, spec=unlimited, texts=TextForm.STRINGS)
+    return StreamedScan(streamed, state, transaction)
 
 
 def rows_at_hand(relations: Mapping[str, Relation]) -> int:

@@ -202,7 +202,7 @@ class DeltaView:
 class CurrentView(DeltaView):
     """The view of the newest snapshot, which knows what came since an earlier one.
 
-    `newest`: the time of the newest change of the rowset.
+    `newest`: the time of the newest change of the rowset; `is_empty`: whether there are no changes.
     """
 
     def __init__(
@@ -218,6 +218,7 @@ class CurrentView(DeltaView):
         """
         super().__init__((files, *stores))
         self.newest = newest
+        self.is_empty = not (stores or files._parts)
         self._files = files
         self._stores = stores
         self._newest_on_disk = newest_on_disk

@@ -51,8 +51,9 @@ class BaseColumns:
         """
         self._base = base
         self._view = view
-        is_kept = is_cached and cache_blocks
-        self._current = view if is_kept and isinstance(view, CurrentView) else None
+        self._current: CurrentView | None = None
+        if is_cached and cache_blocks and isinstance(view, CurrentView) and not view.is_empty:
+            self._current = view
         self._texts = texts
         self._stretch = base.column if cache_blocks else base.column_once
         self._some = base.take if cache_blocks else base.take_once

@@ -209,7 +209,7 @@ class CFileSet:
         """The newest CFile of a column, of a type that the column has or had or got later."""
         cfile = self.cfile(column.id)
         # Types parsed from one text are one object, and comparing takes ten times as long.
-        if cfile is None or is_related(cfile.type, column.type):
+        if cfile is None or cfile.type is column.type or is_related(cfile.type, column.type):
             return cfile
         raise CorruptionError(
             f"{self.path}: column '{column.name}' of type {column.type} is stored as {cfile.type}"
@@ -222,9 +222,9 @@ class CFileSet:
         cfile = self._cfile_of(column)
         if cfile is None:
             return constant_array(column.read_default, column.type, stop - start)
-        if start == 0 and stop == self.rows:
-            return in_type(cfile.read_all(stats), column.type.arrow)
-        return in_type(cfile.read_range(start, stop, stats), column.type.arrow)
+        is_whole = start == 0 and stop == self.rows
+        cells = cfile.read_all(stats) if is_whole else cfile.read_range(start, stop, stats)
+        return cells if cfile.type is column.type else in_type(cells, column.type.arrow)
 
     def column_once(
         self, column: ColumnSchema, start: int, stop: int, stats: ScanStats | None = None
