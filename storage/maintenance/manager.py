@@ -2,7 +2,8 @@
 
 Kudu's `util/maintenance_manager.h`. It wakes four times a second, asks every tablet what would gain
 something, and runs operations in the order of `best_operation.find_best_operation` until none is
-due. With durability 'normal' it also fsyncs the log about once a second.
+due. Between them it brings keys in memory in order for those who read ranges of them. With
+durability 'normal' it also fsyncs the log about once a second.
 
 An operation that fails changes nothing. Its error is kept and shown, and it is left alone for a few
 seconds, so that it neither ends the thread nor starves the others.
@@ -262,8 +263,9 @@ class MaintenanceManager:
         try:
             self._note_memory()
             self._context.committer.renew_mark()
+            self._order_newest_keys()
             while self._run_in_background():
-                pass
+                self._order_newest_keys()
             if self._context.options.maintenance and not self._pauses:
                 self._context.purge.run()
             self._context.purge.collect_files()
@@ -273,6 +275,12 @@ class MaintenanceManager:
                 self._synced = time.monotonic()
         except Exception as error:
             self.last_error = error
+
+    def _order_newest_keys(self) -> None:
+        """Bring keys in memory in order, so that reads of a range of them need not."""
+        if self._context.options.maintenance and not self._pauses:
+            for tablet in list(self._context.tablets.values()):
+                tablet.order_newest_keys()
 
     def _run(self) -> None:
         while not self._stop.wait(POLL_SECONDS):

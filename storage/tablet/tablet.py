@@ -176,6 +176,10 @@ class Tablet:
             size += sum(store.bytes for store in rowset.tracker.stores)
         return size
 
+    def order_newest_keys(self) -> None:
+        """See MemRowSet; those of a flush are in order by then."""
+        self.components.memrowset.order_newest_keys()
+
     def close(self) -> None:
         """Close the tablet's files."""
         for rowset in self.components.tree.rowsets:

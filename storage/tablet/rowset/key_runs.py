@@ -9,7 +9,9 @@ one size are merged once there are several, as in an LSM tree of tiers: a key is
 however long the rowset grows, and a seek has few runs to look at.
 
 A run never changes: a reader keeps the runs it took. The lock is that of readers among themselves;
-it is not held while runs are merged, which one reader does while others use the runs as they are.
+it is not held while runs are merged, and others use the runs as they are meanwhile. Merging is the
+work of background maintenance: a read of a few hundred rows would take several times as long. It
+orders the newest keys too, for as long as somebody reads. Readers merge only where it does not.
 """
 
 import threading
@@ -31,6 +33,10 @@ _MOST_IN_TREE = 1024
 # So many runs of one size become one, which is of the next size.
 _FAN_BITS = 2
 _FAN = 1 << _FAN_BITS
+# Readers merge from here on: a search in each run more costs less than to merge some.
+_MOST_RUNS = 32
+# So many rounds of maintenance, five seconds, go on ordering keys after a read.
+_ROUNDS_AFTER_READ = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +148,7 @@ class KeyOrder:
         self._tree_run: KeyRun | None = None
         self._runs: tuple[KeyRun, ...] = ()
         self._last_search: _Search | None = None
+        self._rounds_left = 0
         self._lock = threading.Lock()
         self._merging = threading.Lock()
 
@@ -152,7 +159,7 @@ class KeyOrder:
 
     def runs(self) -> tuple[KeyRun, ...]:
         """Every row that was there when this was called, and perhaps later ones."""
-        self._merge_runs()
+        self._take_up()
         with self._lock:
             if self._tree and self._tree_run is None:
                 self._tree_run = self._newest_run()
@@ -163,7 +170,7 @@ class KeyOrder:
 
         `ranges`: of encoded keys, ascending and disjoint.
         """
-        self._merge_runs()
+        self._take_up()
         with self._lock:
             runs = self._runs
             newest = [
@@ -177,7 +184,7 @@ class KeyOrder:
 
     def count_within(self, ranges: Sequence[KeyRange]) -> int:
         """How many rows have keys in some ranges, as `within` has them."""
-        self._merge_runs()
+        self._take_up()
         with self._lock:
             runs, find = self._runs, self._tree.bisect_left
             places = [
@@ -201,15 +208,29 @@ class KeyOrder:
         """Every row as one run, which takes the place of all runs; there must be a row."""
         with self._merging:
             with self._lock:
-                self._catch_up()
+                self._catch_up(_MOST_IN_TREE)
                 self._end_tree()
                 runs = self._runs
             return self._replace(runs, 0)
 
-    def _merge_runs(self) -> None:
-        """Add the newest keys, and merge runs unless another reader is merging them."""
+    def order_newest(self) -> None:
+        """A round of maintenance: add the newest keys and merge runs, if anybody read lately."""
+        if self._rounds_left:
+            self._rounds_left -= 1
+            with self._lock:
+                self._catch_up(_MOST_IN_TREE)
+            self._merge_runs()
+
+    def _take_up(self) -> None:
+        """Add the newest keys for a reader."""
+        self._rounds_left = _ROUNDS_AFTER_READ
         with self._lock:
-            self._catch_up()
+            self._catch_up(_FAN * _MOST_IN_TREE)
+        if len(self._runs) > _MOST_RUNS:
+            self._merge_runs()
+
+    def _merge_runs(self) -> None:
+        """Merge runs unless another thread is merging them."""
         while (first := _first_to_merge(self._runs)) is not None:
             if not self._merging.acquire(blocking=False):
                 return
@@ -232,8 +253,11 @@ class KeyOrder:
             self._last_search = None  # which would keep the runs that are merged
         return run
 
-    def _catch_up(self) -> None:
-        """Add the keys that were inserted since the last call. The caller holds the lock."""
+    def _catch_up(self, most_in_tree: int) -> None:
+        """Add the keys that were inserted since the last call. The caller holds the lock.
+
+        `most_in_tree`: a tree of more keys becomes a run.
+        """
         first, stop = self._covered, len(self._all)
         if stop - first > _MOST_IN_TREE:
             self._covered, self._tree_run = stop, None
@@ -242,7 +266,7 @@ class KeyOrder:
             self._covered = first + len(keys)
             self._tree.update(keys)
             self._tree_run = None
-        if len(self._tree) > _MOST_IN_TREE:
+        if len(self._tree) > most_in_tree:
             self._end_tree()
 
     def _newest_keys(self) -> list[bytes]:
@@ -258,8 +282,12 @@ class KeyOrder:
         return []
 
     def _newest_run(self) -> KeyRun:
-        """The keys behind those of the runs, from their columns, as a run."""
+        """The keys behind those of the runs as a run. The caller holds the lock."""
         first, stop = self._tree_start, self._covered
+        if len(self._tree) == stop - first:
+            in_order = list(self._tree)
+            places = np.fromiter(map(self._all.__getitem__, in_order), np.int64, stop - first)
+            return KeyRun(EncodedKeys.from_bytes(in_order, self._encoder.width), places, stop)
         ordinals = np.arange(first, stop, dtype=np.int64)
         rows = MemRowSelection(self._segments, ordinals, DeltaView(()))
         columns = self._encoder.columns

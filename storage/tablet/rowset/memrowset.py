@@ -303,6 +303,11 @@ class MemRowSet:
         """The rows committed below a bound, of which there is one, by key."""
         return self._key_order().whole().below(self.row_count(bound))
 
+    def order_newest_keys(self) -> None:
+        """Bring the newest keys in order for those who read by key, if anybody does."""
+        if self._order is not None:
+            self._order.order_newest()
+
     def _key_order(self) -> KeyOrder:
         """The order of the keys, made at the first use: most transactions' rows need none."""
         order = self._order

@@ -12,6 +12,7 @@ import pytest
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.table_properties import (
     DISABLE_COMPACTION,
@@ -107,6 +108,23 @@ def test_with_durability_normal_commits_are_durable_once_the_thread_has_come_by(
         left = disk.after_restart(Left.NONE)
     with closing(Store(left, "/db", options)) as store:
         assert len(read(store.begin(), store.catalog.table("t"))) == 2
+
+
+def test_keys_in_memory_come_in_order_by_themselves_for_those_who_read_ranges() -> None:
+    with closing(Store(MemoryEnv(), "/db", StoreOptions(threads=1))) as store:
+        table = make_table(store)
+        memrowset = store.tablets[table.tablets[0].id].components.memrowset
+        store.maintenance.pause()
+        for first in range(0, 8_000, 2_000):
+            cells = {0: pa.array(range(first, first + 2_000), pa.int32())}
+            txn = store.begin()
+            txn.write(table, RowOperations(RowOpKind.INSERT, cells, 2_000))
+            txn.commit(durable=False)
+            assert len(memrowset.runs(None, EVERYTHING)) == first // 2_000 + 1
+        store.maintenance.wake()
+        assert len(memrowset.runs(None, EVERYTHING)) == 4
+        store.maintenance.resume()
+        until(lambda: len(memrowset.runs(None, EVERYTHING)) == 1)
 
 
 def test_rowsets_that_overlap_are_merged_by_themselves() -> None:

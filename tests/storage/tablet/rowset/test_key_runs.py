@@ -89,6 +89,10 @@ class OrderedKeys(RuleBasedStateMachine):
             assert sorted(o for part in parts for o in part.ordinals.tolist()) == wanted
 
     @rule()
+    def order_newest(self) -> None:
+        self.order.order_newest()
+
+    @rule()
     def keep_runs(self) -> None:
         if self.ordinals:
             self.earlier.append((len(self.ordinals), self.order.runs()))
@@ -126,13 +130,16 @@ class TestOrderedKeys(OrderedKeys.TestCase):  # type: ignore[name-defined, misc]
     def small_tree(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """So that a few keys go through tree, runs and their merges."""
         monkeypatch.setattr(key_runs, "_MOST_IN_TREE", 8)
+        monkeypatch.setattr(key_runs, "_MOST_RUNS", 3)
 
 
+@pytest.mark.parametrize("most_runs", [0, 32])
 @pytest.mark.parametrize("most_in_tree", [16, 4096])
 def test_readers_beside_a_writer_see_every_key_that_was_there_when_they_asked(
-    monkeypatch: pytest.MonkeyPatch, most_in_tree: int
+    monkeypatch: pytest.MonkeyPatch, most_in_tree: int, most_runs: int
 ) -> None:
     monkeypatch.setattr(key_runs, "_MOST_IN_TREE", most_in_tree)
+    monkeypatch.setattr(key_runs, "_MOST_RUNS", most_runs)
     ordinals: dict[bytes, int] = {}
     order = order_of(ordinals, 8)
     numbers = np.random.default_rng(5).permutation(30_000)
@@ -150,7 +157,11 @@ def test_readers_beside_a_writer_see_every_key_that_was_there_when_they_asked(
             if seen != count or np.count_nonzero(part < count) != expected:
                 wrong.append(f"{seen} of {count} rows, {len(part)} in the range of {expected}")
 
-    readers = [threading.Thread(target=read) for _ in range(3)]
+    def maintain() -> None:
+        while not done.wait(0.001):
+            order.order_newest()
+
+    readers = [threading.Thread(target=target) for target in (read, read, read, maintain)]
     for reader in readers:
         reader.start()
     for start in range(0, len(keys), 50):
@@ -175,9 +186,10 @@ def test_a_bound_longer_than_the_keys_is_above_the_key_that_it_begins_with() -> 
         assert len(part) == bisect_left(keys, bound)
 
 
+@pytest.mark.parametrize("by", ["maintenance", "readers"])
 @pytest.mark.parametrize("ahead", [0, 700], ids=["steady", "behind a large batch"])
 def test_runs_stay_few_and_a_key_is_moved_a_few_times(
-    monkeypatch: pytest.MonkeyPatch, ahead: int
+    monkeypatch: pytest.MonkeyPatch, ahead: int, by: str
 ) -> None:
     monkeypatch.setattr(key_runs, "_MOST_IN_TREE", 8)
     moved: list[int] = []
@@ -194,8 +206,11 @@ def test_runs_stay_few_and_a_key_is_moved_a_few_times(
     for place, number in enumerate(numbers):
         ordinals[number.to_bytes(4, "big")] = place
         if place >= ahead:
+            if by == "maintenance":
+                order.order_newest()
             most_runs = max(most_runs, len(order.runs()))
-    assert most_runs <= 3 * 5 + 1  # of sizes from 8 to 2,048, and the tree
+    # Of sizes from 8 to 2,048, the one that came since the last merge, and the tree.
+    assert most_runs <= (3 * 5 + 2 if by == "maintenance" else 32 + 2)
     assert sum(moved) <= 5 * len(numbers)
 
 
@@ -207,9 +222,47 @@ def test_a_large_batch_takes_up_the_smaller_runs_before_it(
     order = order_of(ordinals, 4)
     sizes = []
     for batch in (500, 9, 9, 70, 1_000):
-        first = len(ordinals)
-        ordinals.update(
-            {number.to_bytes(4, "big"): number for number in range(first, first + batch)}
-        )
+        add(ordinals, batch)
+        order.runs()
+        order.order_newest()
         sizes.append([len(run) for run in order.runs()])
     assert sizes == [[500], [500, 9], [500, 9, 9], [500, 88], [1588]]
+
+
+def test_a_read_leaves_the_merges_to_maintenance_until_there_are_too_many_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(key_runs, "_MOST_IN_TREE", 8)
+    ordinals: dict[bytes, int] = {}
+    order = order_of(ordinals, 4)
+    for batch in range(32):
+        add(ordinals, 9)
+        assert len(order.within([(b"", None)])) == len(ordinals)
+        assert [len(run) for run in order.runs()] == [9] * (batch + 1)
+    add(ordinals, 9)
+    assert [len(run) for run in order.runs()] == [297]
+
+
+def test_keys_are_brought_in_order_before_a_read_for_a_while_after_the_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(key_runs, "_MOST_IN_TREE", 8)
+    monkeypatch.setattr(key_runs, "_ROUNDS_AFTER_READ", 2)
+    ordinals: dict[bytes, int] = {}
+    order = order_of(ordinals, 4)
+    sizes = []
+    for read in (False, True, False, False):
+        add(ordinals, 9)
+        if read:
+            order.runs()
+        order.order_newest()
+        sizes.append(order.nbytes)
+    assert sizes[0] == 0 < sizes[1] < sizes[2] == sizes[3]
+    order.runs()
+    assert order.nbytes > sizes[3]
+
+
+def add(ordinals: dict[bytes, int], count: int) -> None:
+    """So many keys more, ascending."""
+    first = len(ordinals)
+    ordinals.update({n.to_bytes(4, "big"): n for n in range(first, first + count)})
