@@ -7,8 +7,6 @@ room for more. An array taken earlier stays what it was: what is added lies behi
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.tablet.delta.delta_store import concat_values
@@ -58,14 +56,18 @@ def _is_plain(cells: pa.Array) -> bool:
 
 
 def _fill(buffer: pa.Buffer, start: int, parts: Sequence[pa.Array]) -> None:
-    """Copy plain cells into a buffer from a byte on."""
-    into = np.frombuffer(buffer, np.uint8)
+    """Copy plain cells into a buffer from a byte on.
+
+    By memory views, which keep the interpreter's lock: a short read has to wait to get it back.
+    """
+    into = memoryview(buffer)
     for part in parts:
         stored = _bytes_of(part)
         into[start : start + len(stored)] = stored
         start += len(stored)
 
 
-def _bytes_of(cells: pa.Array) -> npt.NDArray[np.uint8]:
+def _bytes_of(cells: pa.Array) -> memoryview:
     width = cells.type.bit_width // 8
-    return np.frombuffer(cells.buffers()[1], np.uint8, len(cells) * width, cells.offset * width)
+    first = cells.offset * width
+    return memoryview(cells.buffers()[1])[first : first + len(cells) * width]
