@@ -184,9 +184,16 @@ class Cursor:
     def pl(self) -> Any:
         """All rows not fetched yet, as a polars frame.
 
-        Raises NotSupportedError: polars is not installed.
+        Raises NotSupportedError: polars is not installed, or a column is an INTERVAL.
         """
-        table = self._result().read_table()
+        result = self._result()
+        for name, sql_type, *_ in self.description or ():
+            if sql_type == "INTERVAL":
+                raise NotSupportedError(
+                    f"column '{name:.80}' is INTERVAL, which polars has not",
+                    hint="CAST it to STRING, or use fetch_arrow_table",
+                )
+        table = result.read_table()
         try:
             polars = import_module("polars")
         except ImportError as error:

@@ -106,6 +106,15 @@ def python_rows(table: pa.Table, types: Sequence[str]) -> list[Row]:
     return list(zip(*columns, strict=True))
 
 
+def in_microseconds(table: pa.Table) -> pa.Table:
+    """A table whose times of nanoseconds are rounded, as CAST to TIMESTAMP does it."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type) and field.type.unit == "ns":
+            rounded = pc.round_temporal(table.column(place), 1, unit="microsecond")
+            table = table.set_column(place, field, rounded)
+    return table
+
+
 def python_values(column: pa.ChunkedArray, sql_type: str) -> list[Any]:
     """A column as Python values.
 

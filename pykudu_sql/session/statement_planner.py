@@ -116,11 +116,11 @@ class StatementPlanner:
         return ListedRows(result.names, list(map(str, result.types)), rows)
 
     def _evaluate(self, sql: str) -> Sequence[Any]:
-        from pykudu_sql.results.table_result import python_rows
+        from pykudu_sql.results.table_result import in_microseconds, python_rows
 
         self._state.check_cancelled()
         result = self._state.engine.execute(sql, {}, ())
-        return python_rows(result.table, result.types)[0]
+        return python_rows(in_microseconds(result.table), result.types)[0]
 
 
 def _check_text(sql: str) -> None:

@@ -125,6 +125,8 @@ def _coerce(array: pa.Array, column_type: DataType) -> pa.Array:
         return _to_micros(array)
     if _is_text(array.type) and column_type.kind is Kind.UNIXTIME_MICROS:
         return _read_times(array)
+    if column_type.kind is Kind.DATE and array.type == pa.timestamp("ns"):
+        array = _to_micros(array)  # which is what the engine's cast makes of it first
     if column_type.is_floating:
         array = _nearest_doubles(array)
     if column_type.kind is Kind.FLOAT and pa.types.is_floating(array.type):

@@ -41,3 +41,12 @@ def test_a_notebook_shows_the_columns_of_a_streamed_result() -> None:
         assert cursor.rowcount == -1
         assert "computed as they are fetched" in (cursor._repr_html_() or "")
         assert len(cursor.fetchall()) == 500_000
+
+
+def test_polars_refuses_intervals_and_no_row_is_lost() -> None:
+    pytest.importorskip("polars", reason="pip install polars")
+    with pykudu_sql.connect() as connection:
+        cursor = connection.execute("SELECT INTERVAL 3 DAY AS span")
+        with pytest.raises(pykudu_sql.NotSupportedError, match="column 'span' is INTERVAL"):
+            cursor.pl()
+        assert len(cursor.fetchall()) == 1
