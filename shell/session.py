@@ -19,9 +19,9 @@ import pykudu_sql
 from pykudu_sql.shell.editing.explain_json import explain_as_json
 from pykudu_sql.shell.editing.listing import is_listing
 from pykudu_sql.shell.editing.script import CommandPart, split_script
+from pykudu_sql.shell.output.last_printed import LastPrinted
 from pykudu_sql.shell.output.pager import pager_command
 from pykudu_sql.shell.output.printer import (
-    LastResult,
     PrintedResult,
     format_last,
     print_plan,
@@ -113,7 +113,7 @@ class ShellSession:
         self.prefill = ""
         self.is_once = False
         self.read_history: Callable[[], Sequence[str]] = tuple
-        self._printed: PrintedResult | None = None
+        self._last = LastPrinted()
         self._values: tuple[Value, ...] = ()
         self.variables: dict[str, Value] = {}
         self.keep_going = keep_going
@@ -330,17 +330,18 @@ class ShellSession:
     def _execute_and_print(self, sql: str, values: Sequence[Value] | None) -> str:
         """Run a statement, print its rows and return its summary."""
         if values is None and (plan := self._print_plan(sql)) is not None:
-            return self._retain(plan)
+            return self._last.retain(plan, self.is_interactive)
         with closing(self.connection.execute(sql, self._parameters(sql, values))) as cursor:
             if cursor.description is None:
                 return cursor.message or affected_rows(cursor.rowcount)
-            self._printed = printed = None
+            self._last.forget()
+            printed = None
             with self.paged(PAGERS_OF_RESULTS):
                 settings = settings_for(self.settings, self.output.file)
                 if self.output.is_terminal and is_listing(sql):
                     settings = replace(settings, max_rows=0)
                 printed = print_result(cursor, self.output, settings, self.check_cancelled)
-        return self._retain(printed)
+        return self._last.retain(printed, self.is_interactive)
 
     def _print_plan(self, sql: str) -> PrintedResult | None:
         """Draw the plan of a query that EXPLAIN is about; None if there is nothing to draw."""
@@ -358,42 +359,20 @@ class ShellSession:
         with self.paged(PAGERS_OF_RESULTS):
             return print_plan(document, self.output)
 
-    def _retain(self, printed: PrintedResult | None) -> str:
-        """Retain a printed result for `.last` and return its summary.
-
-        `printed`: None if the user closed the pager before the end.
-        """
-        if printed is None:
-            return "stopped"
-        self._printed = printed
-        if self.is_interactive and not printed.is_whole and printed.retained:
-            return f"{printed.summary}, .last shows all"
-        return printed.summary
-
     def _parameters(self, sql: str, values: Sequence[Value] | None) -> Parameters:
         here = self._values, self.variables
         return bind_parameters(sql, *here) if values is None else tuple(values)
 
     def show_last(self) -> None:
         """Print the last result again in full. Raises UsageError: there is none, or it is gone."""
-        result = self._last_result()
+        result = self._last.result()
         with self.paged():
             summary = reprint(result, self.output, self.settings)
         self._summarise(summary)
 
     def last_as(self, format: str) -> str:
         """The last result in a format. Raises UsageError: there is none, or it is gone."""
-        return format_last(self._last_result(), replace(self.settings, format=format))
-
-    def _last_result(self) -> LastResult:
-        if self._printed is None:
-            raise UsageError("there is no result yet")
-        if self._printed.retained is None:
-            raise UsageError(
-                "the last result is not in memory: tables printed on a terminal are, up to 64 MiB; "
-                ".maxrows 0 and \\g run it again in full"
-            )
-        return self._printed.retained
+        return format_last(self._last.result(), replace(self.settings, format=format))
 
     def _summarise(self, summary: str) -> None:
         # Other formats are for programs: what is not data stays out of their way.
