@@ -22,6 +22,7 @@ from pykudu_sql.planner.value_bounds.value_sizes import is_short, number_of
 _FIXED_BYTES = 8
 _TEXT_BYTES = 16  # of an element that is a text, beside the text
 _ENTRY_BYTES = 48  # of an entry of a map, beside a text
+_TOP_BYTES = 1600  # that a state of approx_top_k has for each value that it gives
 _SMALL = 8 << 10  # bytes of a value of which a vector has what no limit refuses
 _BEHIND_WINDOWS = ("distinct", "qualify", "order", "limit", "offset", "with_")
 _BY_VALUE = (exp.Anonymous, exp.AnonymousAggFunc)  # histogram and approx_top_k
@@ -54,7 +55,7 @@ def bound_windows(nodes: Sequence[exp.Expr]) -> bool:
             and isinstance(select, exp.Select)
             and select.args.get("from_") is not None
             and _gathering_aggregate(node) is not None
-            and not (_is_shared(node) and _is_computed_once(select))
+            and not (_is_shared(node) and is_computed_once(select))
         ):
             gathering.setdefault(id(select), (select, []))[1].append(node)
     # The inner ones first, for the check of an outer one reads what they give.
@@ -70,7 +71,9 @@ def _gathering_aggregate(window: exp.Window) -> exp.Expr | None:
     node = window.this
     while isinstance(node, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
         node = node.this
-    if not isinstance(node, exp.Expr) or not (gathers(node) or _picks(node)):
+    if not isinstance(node, exp.Expr):
+        return None
+    if not (gathers(node) or _picks(node) or (_is_entropy(node) and _has_frames(window))):
         return None
     has_bins = isinstance(node, exp.Anonymous) and len(node.expressions) > 1
     return None if has_bins else node
@@ -86,6 +89,16 @@ def _picks(node: exp.Expr) -> bool:
 
 def _is_top(node: exp.Expr) -> bool:
     return isinstance(node, exp.AnonymousAggFunc) and node.name.lower() == "approx_top_k"
+
+
+def _is_entropy(node: exp.Expr) -> bool:
+    """Whether an aggregate counts the values of each frame, though it gives a number."""
+    return isinstance(node, exp.Anonymous) and node.name.lower() == "entropy"
+
+
+def _has_frames(window: exp.Window) -> bool:
+    """Whether the rows of a partition may have different values, and states of their own."""
+    return any(window.args.get(key) for key in ("order", "spec", "alias"))
 
 
 def _most_values(call: exp.Expr, frame_rows: float | None) -> float | None:
@@ -106,7 +119,7 @@ def _is_shared(window: exp.Window) -> bool:
     return around is not None and is_short(around)
 
 
-def _is_computed_once(select: exp.Select) -> bool:
+def is_computed_once(select: exp.Select) -> bool:
     """Whether a select reads nothing of a query around it, nor of itself."""
     around: exp.Expr | None = select.parent
     while around is not None:
@@ -125,7 +138,7 @@ def _check(select: exp.Select, window: exp.Window) -> exp.Expr:
     call = _gathering_aggregate(window)
     assert call is not None
     partition, frame_rows = _definition(select, window)
-    value = _value(call)
+    value = value_of(call)
     rows = select.copy()
     for clause in _BEHIND_WINDOWS:
         rows.set(clause, None)
@@ -136,6 +149,9 @@ def _check(select: exp.Select, window: exp.Window) -> exp.Expr:
     added = [exp.alias_(each.copy(), name) for name, each in named.items()]
     rows.set("expressions", [*items, *added])
     is_distinct = isinstance(call, _BY_VALUE) or _is_distinct(call)
+    bytes_sql = _bytes_sql(call, value)
+    if _is_top(call) and _has_frames(window):
+        bytes_sql = f"{_TOP_BYTES} + {bytes_sql}"
     size, most = "sum(total)", _most_values(call, frame_rows)
     check = parse(
         _CHECK.format(
@@ -144,10 +160,10 @@ def _check(select: exp.Select, window: exp.Window) -> exp.Expr:
             name=aggregate_name(call),
             size=size if most is None else f"least({size}, max(bytes) * {most})",
             keys="".join(f"{name}, " for name in keys),
-            bytes=_bytes_sql(call, value),
+            bytes=bytes_sql,
             times="1" if is_distinct else "count(*)",
             rows=_ROWS,
-            each="__value" if is_distinct else _bytes_sql(call, value),
+            each="__value" if is_distinct else bytes_sql,
         )
     )
     for table in nodes_of(check, exp.Table):
@@ -191,7 +207,7 @@ def _reach(side: exp.Expr | str | None) -> float | None:
     return 0.0 if str(side).upper() == "CURRENT ROW" else None
 
 
-def _value(call: exp.Expr) -> exp.Expr:
+def value_of(call: exp.Expr) -> exp.Expr:
     """What an aggregate gathers of a row."""
     value: exp.Expr = call.expressions[0] if isinstance(call, _BY_VALUE) else call.this
     while isinstance(value, exp.Order | exp.Distinct | exp.Limit):

@@ -192,6 +192,7 @@ class Query:
         assigned: the parameters that become cells of columns, with these.
         computed: from parameters, the numbers that get one type with decimals.
         early: the same with subqueries that are computed first; None where there are none.
+        has_states: whether it may want the form of `planner.functions.aggregate_states`.
     """
 
     sql: str
@@ -212,6 +213,7 @@ class Query:
     computed: tuple[ComputedNumbers, ...] = ()
     scanned: ScannedRows | None = None
     early: EarlyForm | None = None
+    has_states: bool = False
 
     def is_cut_short(self, scanned: int, rows: int) -> bool:
         """Whether the scan must go further: its limit left out rows that the query needs.

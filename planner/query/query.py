@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind, bind_rows
 from pykudu_sql.planner.bind.bound_query import BoundQuery
+from pykudu_sql.planner.functions.aggregate_states import CALLS, has_states
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext
@@ -103,5 +104,6 @@ def _physical(query: LogicalQuery) -> Query:
         query.assigned,
         query.computed,
         query.scanned,
+        has_states=query.nodes.has(*CALLS) and has_states(query.nodes.all(*CALLS)),
     )
     return replace(plan, early=early_form(plan, query.early)) if query.early else plan

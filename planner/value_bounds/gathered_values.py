@@ -19,6 +19,7 @@ _GATHERING = (exp.GroupConcat, exp.ArrayAgg, exp.Anonymous)
 CHECKED = (*COMPARING, *_GATHERING)  # the nodes that may get checks here
 TOO_LARGE = "__too_large"
 GATHERED = "__gathered"  # called before a window gathers
+STATES = "__states"  # called before an aggregate has states that the engine does not count
 _AROUND = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Window)
 # By what an aggregate is to the parser: what measures it, and the name if it has none in the text.
 _MEASURES: Mapping[type[exp.Expr], tuple[str, str]] = MappingProxyType(

@@ -28,7 +28,13 @@ from pykudu_sql.engine.materialized_rows import materialized_rows
 from pykudu_sql.engine.operators import Operator, operators_of
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.engine.sized_stream import registered
-from pykudu_sql.engine.value_guard import BATCH_ROWS, are_gathered, are_large, with_batch_check
+from pykudu_sql.engine.value_guard import (
+    BATCH_ROWS,
+    are_gathered,
+    are_large,
+    most_of_states,
+    with_batch_check,
+)
 from pykudu_sql.engine.vector_batches import Width, pieces, vector_bytes, width_of
 from pykudu_sql.planner.value_bounds.excess import VECTOR_ROWS
 from pykudu_sql.storage.common.progress import Counter
@@ -96,6 +102,11 @@ class DuckDBEngine:
     def vector_bytes(self) -> int:
         """See StreamingEngine."""
         return vector_bytes(self._duckdb.memory_limit)
+
+    @property
+    def state_bytes(self) -> int:
+        """See StreamingEngine."""
+        return most_of_states(self._duckdb.memory_limit)
 
     def execute(
         self, sql: str, relations: Mapping[str, Relation], parameters: Sequence[Any]

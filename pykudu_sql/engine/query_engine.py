@@ -101,10 +101,14 @@ class StreamingEngine(QueryEngine[R], Protocol[R]):
 
     Attributes:
         vector_bytes: of wide rows that it takes from a relation at once.
+        state_bytes: that states of aggregates may take which it does not count.
     """
 
     @property
     def vector_bytes(self) -> int: ...
+
+    @property
+    def state_bytes(self) -> int: ...
 
     def stream(
         self,

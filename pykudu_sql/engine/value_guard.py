@@ -43,6 +43,8 @@ _HINTS = {
     "--set memory_limit=..",
     "window": "gather by GROUP BY or in a subquery, over smaller partitions, or allow "
     "more: connect(memory_limit=...), --set memory_limit=..",
+    "states": "group fewer rows, or by fewer keys, or allow more: connect(memory_limit=...), "
+    "--set memory_limit=..",
     "cast": "a text of more than 64 KiB is cast to no number and no time; TRY_CAST gives NULL",
     "depth": f"JSON is looked into down to {MAX_DEPTH} levels",
 }
@@ -67,6 +69,7 @@ def add_guards(connection: "DuckDBPyConnection", memory_limit: int, value_limit:
         ("__handed_on", _handed_on(max(_LEAST_TOGETHER, share)), "DOUBLE VARCHAR"),
         ("__too_large", _too_large(value_limit), "DOUBLE VARCHAR"),
         ("__gathered", _gathered(most_of_windows), "DOUBLE DOUBLE VARCHAR"),
+        ("__states", _states(most_of_states(memory_limit)), "DOUBLE VARCHAR"),
         ("__shallow", _shallow(value_limit), "VARCHAR VARCHAR"),
         ("__castable", _castable, "VARCHAR VARCHAR"),
         ("__try_castable", _try_castable, "VARCHAR VARCHAR"),
@@ -82,6 +85,14 @@ def add_guards(connection: "DuckDBPyConnection", memory_limit: int, value_limit:
         )
 
 
+def most_of_states(memory_limit: int) -> int:
+    """Bytes that states of aggregates may take beside what an engine counts.
+
+    `memory_limit`: see `add_guards`.
+    """
+    return max(_LEAST_TOGETHER, memory_limit or _MOST_TOGETHER)
+
+
 def limit_error(message: str) -> Error | None:
     """The error of a message of the engine's that comes from these checks."""
     match = _LIMIT.search(message)
@@ -91,7 +102,7 @@ def limit_error(message: str) -> Error | None:
     hint = _HINTS.get(kind) if most is None else Bounded(kind).remedy(int(most))
     if hint is None:
         return None
-    if kind in ("rows", "window"):
+    if kind in ("rows", "window", "states"):
         return OperationalError(text, hint=hint, sqlstate="53200")
     if kind == "cast":
         return InvalidValueError(text, hint=hint)
@@ -162,6 +173,23 @@ def _gathered(most: int) -> Callable[[Any, Any, Any], Any]:
         return pc.is_valid(names)
 
     return gathered
+
+
+def _states(most: int) -> Callable[[Any, Any], Any]:
+    """A check of what the states of an aggregate take, beside what the engine counts."""
+
+    def states(amounts: Any, names: Any) -> Any:
+        import pyarrow.compute as pc
+
+        together = pc.sum(amounts).as_py() or 0
+        if together > most:
+            raise ValueError(
+                f"states limit: '{names[0]}' would take {together / (1 << 20):,.0f} MiB to work "
+                f"in, more than {most >> 20} MiB"
+            )
+        return pc.is_valid(names)
+
+    return states
 
 
 def _handed_on(most_together: int) -> Callable[[Any, Any], Any]:

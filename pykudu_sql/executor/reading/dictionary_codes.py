@@ -50,7 +50,7 @@ def coded_relations(coded: CodedGroups, relations: Mapping[str, Relation]) -> Co
     `coded`: the form over codes; `relations`: as they were scanned. Raises CorruptionError: a
     dictionary is not what was written.
     """
-    if max(map(_row_count, relations.values()), default=0) < LEAST_ROWS:
+    if max(map(row_count, relations.values()), default=0) < LEAST_ROWS:
         return None
     words = []
     for column in coded.columns:
@@ -78,7 +78,8 @@ def _index(relations: Mapping[str, Relation], column: CodedColumn) -> int:
     return int(relations[column.scan].schema.get_field_index(column.column))
 
 
-def _row_count(relation: Relation) -> int:
+def row_count(relation: Relation) -> int:
+    """How many rows a relation has, or is about to give."""
     return int(relation.num_rows if isinstance(relation, pa.Table) else relation.row_count)
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from pykudu_sql.engine.query_engine import EngineResult, Relation
 from pykudu_sql.engine.vector_batches import pieces, row_bytes
-from pykudu_sql.executor.reading.dictionary_codes import coded_relations
+from pykudu_sql.executor.reading.dictionary_codes import coded_relations, row_count
 from pykudu_sql.executor.reading.frame_scan import FrameScan
 from pykudu_sql.executor.reading.history_rows import HistoryStream
 from pykudu_sql.executor.reading.query_parameters import parameter_values
@@ -43,10 +44,26 @@ def engine_request(
 ) -> tuple[str, Mapping[str, Relation], Sequence[Any]]:
     """The arguments of the embedded engine for a query: SQL, relations and values."""
     values = parameter_values(query, parameters)
+    if query.has_states:
+        query = _with_checked_states(state, query, relations)
     coded = None if query.coded is None else coded_relations(query.coded, relations)
     if query.coded is not None and coded is not None:
         return coded.sql, coded.relations, [*values, *coded.words]
     return _sql_for(state, query, relations), relations, values
+
+
+def _with_checked_states(
+    state: SessionState, query: Query, relations: Mapping[str, Relation]
+) -> Query:
+    """A query that looks at states of aggregates first, unless the rows are too few for that."""
+    from pykudu_sql.planner.functions.aggregate_states import RelationSize, with_checked_states
+
+    sizes = {
+        name: RelationSize(row_count(relation), row_bytes(relation))
+        for name, relation in relations.items()
+    }
+    form = with_checked_states(query.residual, sizes, state.engine.state_bytes)
+    return query if form is None else replace(query, sql=to_sql(form), residual=form, coded=None)
 
 
 def _sql_for(state: SessionState, query: Query, relations: Mapping[str, Relation]) -> str:

@@ -203,6 +203,23 @@ STATEMENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "SELECT entropy(i) FROM range(1000000) r(i)",
             "SELECT grouping(g), string_agg(x, '') FROM t GROUP BY ROLLUP (g)",
         ),
+        "states": (
+            "SELECT count(h) FROM (SELECT histogram(i) AS h FROM range(1000000) r(i)) q",
+            "SELECT count(h) FROM (SELECT histogram(i) AS h FROM range(600000) r(i)) q",
+            "SELECT count(h) FROM (SELECT histogram('text of row ' || i) AS h"
+            " FROM range(300000) r(i)) q",
+            "SELECT count(h) FROM (SELECT histogram(i, range(100)) AS h FROM range(2000000) r(i)"
+            " GROUP BY i % 200000) q",
+            "SELECT count(h) FROM (SELECT approx_top_k(i, 5) AS h FROM range(2000000) r(i)"
+            " GROUP BY i % 200000) q",
+            "SELECT count(h) FROM (SELECT approx_top_k(i, 50) AS h FROM range(400000) r(i)"
+            " GROUP BY i % 20000) q",
+            "SELECT count(h) FROM (SELECT reservoir_quantile(i, 0.5) AS h FROM range(400000) r(i)"
+            " GROUP BY i % 100000) q",
+            "SELECT entropy(k) OVER (ORDER BY k ROWS 1000 PRECEDING) FROM t",
+            "SELECT entropy(k) OVER (PARTITION BY g ORDER BY k) FROM t",
+            "SELECT approx_top_k(k, 200) OVER (ORDER BY k ROWS 500 PRECEDING) FROM t",
+        ),
         "windows": (
             "SELECT list(x) OVER () FROM t",
             "SELECT string_agg(x, '') OVER (ORDER BY k) FROM t",
