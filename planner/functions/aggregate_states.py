@@ -233,7 +233,7 @@ def _check(select: exp.Select, call: exp.Expr) -> exp.Expr:
         )  # fmt: skip
     columns = {
         _COUNT: _filtered(call, exp.Count(this=counted)),
-        _MADE_FOR: _filtered(call, exp.Max(this=made_for)),
+        _MADE_FOR: _filtered(call, exp.Max(this=exp.cast(made_for, exp.DType.DOUBLE))),
         _TEXT: _filtered(call, exp.Max(this=text)),
         _TEXTS: _filtered(call, exp.Sum(this=text.copy())),
     }

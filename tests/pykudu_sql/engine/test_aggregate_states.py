@@ -62,6 +62,7 @@ def small() -> Iterator[pykudu_sql.Connection]:
         ("SELECT approx_top_k(x, 5) FROM t GROUP BY k", "approx_top_k"),
         ("SELECT g, k, approx_top_k(x, 5) FROM t GROUP BY ROLLUP (g, k)", "approx_top_k"),
         ("SELECT approx_top_k(x, 200000) FROM t", "approx_top_k"),
+        ("SELECT approx_top_k(x, 2000000000) FROM t", "approx_top_k"),
         ("SELECT reservoir_quantile(k, 0.5) FROM t GROUP BY k", "reservoir_quantile"),
         ("SELECT histogram(k, range(100)) FROM t GROUP BY k", "histogram"),
         ("INSERT INTO z SELECT k, CAST(approx_top_k(x, 5) AS STRING) FROM t GROUP BY k",
