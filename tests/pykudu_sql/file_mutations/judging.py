@@ -1,6 +1,7 @@
 """Loads and COPY of a mutated file, and what must hold of them."""
 
 import json
+import math
 import os
 import resource
 import tempfile
@@ -200,7 +201,10 @@ def _empty(path: Path) -> None:
 def _rows(path: Path) -> tuple[Row, ...]:
     with _connected(path) as connection:
         found = connection.execute("SELECT id, v, n FROM t ORDER BY id").fetchall()
-    return tuple((key, text or "", number) for key, text, number in found)
+    # One NaN is equal to itself only as one object.
+    return tuple(
+        (key, text or "", math.nan if number != number else number) for key, text, number in found
+    )
 
 
 def _left_behind(path: Path) -> Iterator[str]:
