@@ -28,6 +28,10 @@ class FrameRows(Protocol):
     def row_count(self) -> int:
         """How many they are about."""
 
+    @property
+    def is_read_once(self) -> bool:
+        """Whether there are no rows after the first reading."""
+
     def batches(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
         """The rows from the first on; `columns`: the places of those wanted, in their order."""
 

@@ -30,7 +30,12 @@ class StreamedFrame:
     """Rows that each reading asks their source for; see `FrameRows`."""
 
     def __init__(
-        self, columns: Sequence[ColumnSchema], sources: Sequence[str], row_count: int, opened: Open
+        self,
+        columns: Sequence[ColumnSchema],
+        sources: Sequence[str],
+        row_count: int,
+        opened: Open,
+        is_read_once: bool = False,
     ) -> None:
         """Nothing is read yet.
 
@@ -39,9 +44,11 @@ class StreamedFrame:
             sources: what the source calls them.
             row_count: about how many rows there are.
             opened: begins a reading of the columns of some names.
+            is_read_once: whether it does so only once.
         """
         self.schema = pa.schema([column.field for column in columns])
         self.row_count = row_count
+        self.is_read_once = is_read_once
         self._columns = columns
         self._sources = sources
         self._opened = opened
@@ -72,7 +79,8 @@ def frame_of(name: str, data: Any) -> FrameTable:
         schema = data.head(0).collect().to_arrow().schema
         return _streamed(name, schema, _ROWS_SUPPOSED, partial(_lazy_batches, data))
     if isinstance(data, pa.RecordBatchReader):
-        return _streamed(name, data.schema, _ROWS_SUPPOSED, _Once(name, data).batches)
+        once = _Once(name, data)
+        return _streamed(name, data.schema, _ROWS_SUPPOSED, once.batches, is_read_once=True)
     materialized = arrow_of(_copied(data))
     table = (
         materialized.read_all() if isinstance(materialized, pa.RecordBatchReader) else materialized
@@ -98,12 +106,14 @@ def is_frame(data: object) -> bool:
     return library in ("pandas", "polars") and kind.__name__ in ("DataFrame", "LazyFrame")
 
 
-def _streamed(name: str, schema: pa.Schema, row_count: int, opened: Open) -> FrameTable:
+def _streamed(
+    name: str, schema: pa.Schema, row_count: int, opened: Open, *, is_read_once: bool = False
+) -> FrameTable:
     unreadable = _unreadable(schema)
     for place in unreadable:
         schema = schema.set(place, pa.field(schema.names[place], pa.string()))
     columns = _columns(schema)
-    rows = StreamedFrame(columns, schema.names, row_count, opened)
+    rows = StreamedFrame(columns, schema.names, row_count, opened, is_read_once)
     return frame_table(name, columns, rows, unreadable)
 
 

@@ -55,7 +55,12 @@ def engine_request(
 def _with_checked_states(
     state: SessionState, query: Query, relations: Mapping[str, Relation]
 ) -> Query:
-    """A query that looks at states of aggregates first, unless the rows are too few for that."""
+    """A query that looks at states of aggregates first, unless the rows are too few for that.
+
+    It reads its relations twice then, so there is no such form where one is read only once.
+    """
+    if any(isinstance(one, FrameScan) and one.is_read_once for one in relations.values()):
+        return query
     from pykudu_sql.planner.functions.aggregate_states import RelationSize, with_checked_states
 
     sizes = {

@@ -15,7 +15,8 @@ _BYTES_OF_A_TEXT = 64.0
 class FrameScan:
     """Some columns of a frame that is read anew whenever the engine reads it.
 
-    `failure`: the error that ended a reading early; the engine's own error hides it.
+    `is_read_once`: see `FrameRows`; `failure`: the error that ended a reading early; the engine's
+    own error hides it.
     """
 
     def __init__(self, rows: FrameRows, places: Sequence[int], state: SessionState) -> None:
@@ -23,6 +24,7 @@ class FrameScan:
         self.schema = pa.schema([rows.schema.field(place) for place in places])
         self.row_count = rows.row_count
         self.row_bytes = float(sum(_cell_bytes(field.type) for field in self.schema))
+        self.is_read_once = rows.is_read_once
         self.failure: Exception | None = None
         self._rows = rows
         self._places = places

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator
 
+import pyarrow as pa
 import pytest
 
 import pykudu_sql
@@ -94,6 +95,14 @@ def test_states_that_would_take_much_are_refused(
 )
 def test_few_groups_of_many_rows_answer(connection: pykudu_sql.Connection, query: str) -> None:
     assert connection.execute(query).fetchall()
+
+
+def test_a_reader_whose_rows_are_read_once_has_no_check(connection: pykudu_sql.Connection) -> None:
+    batch = pa.record_batch({"x": [1, 2, 2]})
+    connection.register("reader", pa.RecordBatchReader.from_batches(batch.schema, [batch]))
+    rows = connection.execute("SELECT histogram(x) FROM reader").fetchall()
+    assert [sorted(rows[0][0])] == [[(1, 1), (2, 2)]]
+    connection.unregister("reader")
 
 
 @pytest.mark.parametrize("seed", range(24))
