@@ -6,6 +6,7 @@ aborts the process when a thread that is already deeper than a limit calls on. S
 raised while deep work is done, and lowered when no thread is at any work that may be deep.
 """
 
+import gc
 import os
 import sys
 import threading
@@ -57,7 +58,7 @@ class _RecursionLimit:
         if usual is None or sys.getrecursionlimit() != _FRAMES:
             return  # it is not raised, or the program has set its own since
         # Half of it, for calls through C count and have no frame.
-        if not any(_is_deep(frame, usual // 2) for frame in sys._current_frames().values()):
+        if not any(_is_deep(frame, usual // 2) for frame in _frames_of_threads()):
             sys.setrecursionlimit(usual)
             self._usual = None
 
@@ -66,6 +67,21 @@ class _RecursionLimit:
         self._mutex = threading.Lock()
         self._working = 0
         self._lower()
+
+
+def _frames_of_threads() -> list[FrameType]:
+    """The innermost frame of each thread.
+
+    CPython before 3.12 holds a lock of its own while it collects them. A collection of garbage that
+    begins there may free a `threading.local`, which takes that lock again, and waits for ever.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return list(sys._current_frames().values())
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _is_deep(frame: FrameType | None, depth: int) -> bool:

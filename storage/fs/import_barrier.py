@@ -11,7 +11,6 @@ over. A thread that forks within an import of its own waits for the others only.
 import _imp
 import importlib._bootstrap
 import os
-import sys
 import threading
 import time
 from contextlib import suppress
@@ -49,4 +48,5 @@ def _is_import_running() -> bool:
     """
     references = getattr(importlib._bootstrap, "_module_locks", {}).values()
     owners = {getattr(reference(), "owner", None) for reference in list(references)}
-    return bool((owners - {threading.get_ident()}) & set(sys._current_frames()))
+    others = {thread.ident for thread in threading.enumerate()} - {threading.get_ident()}
+    return not owners.isdisjoint(others)
