@@ -44,6 +44,8 @@ COMMAND_ARGUMENTS: Mapping[str, tuple[Kinds, ...]] = {
     ".copy": ((Suggest.FORMATS,),),
     ".timer": _SWITCHES,
     "\\timing": _SWITCHES,
+    ".expanded": _SWITCHES,
+    "\\x": _SWITCHES,
     ".echo": _SWITCHES,
     ".bail": _SWITCHES,
     ".guard": _SWITCHES,

@@ -146,7 +146,7 @@ def test_small_splits_give_more_tasks_and_the_same_rows(spark: SparkSession, pat
         ({"columns": "id,nope"}, "column 'nope' does not exist"),
         ({"where": "nope = 1"}, "nope"),
         ({"where": "id IN (SELECT id FROM t)"}, "of one row of 't' alone"),
-        ({"where": "id = 1) UNION (SELECT 1"}, "of one row of 't' alone"),
+        ({"where": "id = 1) UNION (SELECT 1"}, r"no '\(' opens it"),
         ({"asOf": "yesterday-ish"}, "no moment"),
         ({"splitBytes": "much"}, "not a number of bytes"),
     ],

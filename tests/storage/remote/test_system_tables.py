@@ -22,7 +22,7 @@ def used_store() -> Store:
     store = Store(MemoryEnv(), "/db", OPTIONS)
     columns = [
         ColumnSchema(0, "id", DataType(Kind.INT32)),
-        ColumnSchema(0, "s", DataType(Kind.STRING)),
+        ColumnSchema(0, "s", DataType(Kind.STRING), indexes=("by_s",)),
     ]
     filled = CheckConstraint("filled", Negated(Missing(ColumnCell(1))))
     schema = create_schema(columns, ["id"])
