@@ -78,7 +78,7 @@ def _frames_of_threads() -> list[FrameType]:
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        return list(sys._current_frames().values())
+        return list(sys._current_frames().values())  # noqa: TID251
     finally:
         if was_enabled:
             gc.enable()
