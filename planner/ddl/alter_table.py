@@ -15,6 +15,7 @@ from pykudu_sql.planner.ddl.column_definitions import (
     near_column,
 )
 from pykudu_sql.planner.ddl.ddl_constants import default_cell
+from pykudu_sql.planner.ddl.new_names import check_new_name
 from pykudu_sql.planner.ddl.partitioning import range_partition
 from pykudu_sql.planner.ddl.view_columns import views_with_new_types
 from pykudu_sql.planner.ddl_grammar.alter_syntax import (
@@ -55,7 +56,6 @@ from pykudu_sql.storage.catalog.alter import (
 )
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
-from pykudu_sql.storage.catalog.system_catalog import check_not_system
 from pykudu_sql.storage.common.partition.range_bound import range_text
 from pykudu_sql.storage.common.types.schema import (
     ColumnSchema,
@@ -147,8 +147,7 @@ def _steps(syntax: AlterStepSyntax, table: TableInfo, context: PlanContext) -> l
             )
         case RenameTableSyntax(new_name):
             full_name = context.catalog.full_name(new_name)
-            check_not_system(full_name)
-            context.catalog.check_database(database_of(full_name))
+            check_new_name(full_name, context)
             return [RenameTable(full_name)]
         case TableCommentSyntax(comment):
             return [SetTableComment(comment)]

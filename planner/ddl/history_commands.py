@@ -1,13 +1,12 @@
 """Statements about history: snapshots with names, dropped tables, and how long history is kept."""
 
 from pykudu_sql.planner.constant_folding.snapshot_names import snapshot_bound
+from pykudu_sql.planner.ddl.new_names import check_new_name
 from pykudu_sql.planner.ddl_grammar.syntax import Expression
 from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import CreateSnapshot, DropSnapshot, Plan, UndropTable
-from pykudu_sql.storage.catalog.namespace import database_of
-from pykudu_sql.storage.catalog.system_catalog import check_not_system
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import InvalidSchemaError
 
@@ -82,7 +81,6 @@ def undrop(tokens: TokenStream, context: PlanContext) -> Plan:
         span = tokens.current.span
         new_name = context.catalog.full_name(tokens.table_name())
         with errors_at(span):
-            check_not_system(new_name)
-            context.catalog.check_database(database_of(new_name))
+            check_new_name(new_name, context)
     tokens.expect_end()
     return UndropTable(name, new_name)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from pykudu_sql.planner.bind.missing_column import undefined_column
 from pykudu_sql.planner.bind.named_table import named_table
+from pykudu_sql.planner.ddl.new_names import check_new_name
 from pykudu_sql.planner.ddl.view_columns import planned_columns
 from pykudu_sql.planner.ddl_grammar.table_options import refuse_word
 from pykudu_sql.planner.parse.error_spans import errors_at
@@ -29,10 +30,8 @@ from pykudu_sql.storage.catalog.namespace import (
     DEFAULT_DATABASE,
     DatabaseInfo,
     ViewInfo,
-    database_of,
     new_id,
 )
-from pykudu_sql.storage.catalog.system_catalog import check_not_system
 from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.errors import (
     InvalidSchemaError,
@@ -171,8 +170,7 @@ def create_view(tokens: TokenStream, context: PlanContext) -> Plan:
     token = tokens.current
     name = context.catalog.full_name(tokens.table_name())
     span = token.span
-    check_not_system(name, span)
-    context.catalog.check_database(database_of(name))
+    check_new_name(name, context, span)
     listed = _columns(tokens) if tokens.at_symbol("(") else ()
     comment = tokens.string() if tokens.accept("COMMENT") else ""
     old = context.catalog.views.get(name) if replaces else None
@@ -194,8 +192,7 @@ def alter_view(tokens: TokenStream, context: PlanContext) -> Plan:
         name = context.catalog.full_name(tokens.table_name())
         tokens.expect_end()
         span = token.span
-        check_not_system(name, span)
-        context.catalog.check_database(database_of(name))
+        check_new_name(name, context, span)
         statement = f"ALTER VIEW {view.name} RENAME TO {name}"
         return CreateView(statement, replace(view, name=name), replaces=True)
     span = token.span
