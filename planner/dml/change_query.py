@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.planner.bind.binder import NESTED_QUERIES
 from pykudu_sql.planner.bind.correlation_name import CorrelationName
 from pykudu_sql.planner.dml.assigned_literals import type_assigned_literals
 from pykudu_sql.planner.dml.assignments import Assignment
@@ -102,7 +103,7 @@ def _only_for(number: int, node: exp.Expr, action: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Column | exp.Literal | exp.Null | exp.Boolean):
         return node
     # The engine takes no name for what has a subquery.
-    branch = exp.column(ACTION) if action.find(exp.Query) is None else exp.paren(action)
+    branch = exp.column(ACTION) if action.find(*NESTED_QUERIES) is None else exp.paren(action)
     is_branch = exp.EQ(this=branch, expression=exp.Literal.number(number))
     return exp.Case(ifs=[exp.If(this=is_branch, true=node)])
 
