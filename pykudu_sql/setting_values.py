@@ -7,8 +7,8 @@ ValueError with what it takes.
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.common.types.table_properties import MAX_HISTORY_AGE
 

@@ -9,10 +9,11 @@ docs/settings.md is built from the table here.
 import difflib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Final
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.setting_values import (
     Words,
     boolean,

@@ -10,10 +10,10 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.arguments import ArgumentParser, environment_arguments
 from pykudu_sql.shell.exit_codes import ExitCode, exit_code
 from pykudu_sql.shell.output.terminal import print_error

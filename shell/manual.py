@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from pykudu_sql.dataclass import dataclass
 
 PAGES = Path(__file__).parent / "pages"
 _HEADING = re.compile(r"^#{1,2} (.+)$", re.MULTILINE)

@@ -4,11 +4,12 @@ import os
 import select
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import RawIOBase
 from pathlib import Path
 
 import pykudu_sql
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.output.display import escape
 from pykudu_sql.shell.output.terminal import print_error
 from pykudu_sql.shell.settings import UsageError

@@ -21,10 +21,12 @@ The file is `pykudu-sql/config.toml` in `$XDG_CONFIG_HOME` (or `~/.config`):
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import Any
+
+from pykudu_sql.dataclass import dataclass
 
 FORMATS = (
     "table", "csv", "tsv", "json", "jsonlines", "line", "markdown", "box", "psql", "html", "latex",

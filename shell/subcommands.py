@@ -7,9 +7,9 @@ and makes no database: a new one is named by a path with a separator or an exten
 import os
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.settings import UsageError, suggest_name
 
 MEMORY = ":memory:"

@@ -6,8 +6,9 @@ The tree is PEP 249's, so the database face re-exports it unchanged: a program t
 and, where there is one, the way out, which is kept apart as `hint`.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+from pykudu_sql.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """How a store is opened."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.memory_budget import MOST_CACHED, MOST_IN_MEMSTORES
 from pykudu_sql.storage.common.types.hybrid_time import wall_micros
 

@@ -5,9 +5,9 @@ view. They are the same in both: a committer without a manifest refuses every ch
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.snapshots import SnapshotRegistry
 from pykudu_sql.storage.commit.committer import Committer
 from pykudu_sql.storage.commit.definitions import Definitions

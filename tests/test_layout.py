@@ -193,3 +193,22 @@ def module_level_mutexes(path: Path) -> Iterator[str]:
 def test_a_mutex_of_a_module_is_free_in_a_forked_child() -> None:
     files = [path for path in source_files() if path.relative_to(ROOT).parts[0] != "tests"]
     assert [place for path in files for place in module_level_mutexes(path)] == []
+
+
+def test_the_product_makes_its_dataclasses_by_the_decorator_that_is_quick() -> None:
+    """`from dataclasses import dataclass` costs half a millisecond a class at every start."""
+    own = ROOT / "pykudu_sql" / "dataclass.py"
+    product = [
+        path
+        for path in source_files()
+        if path.relative_to(ROOT).parts[0] not in ("tests", "benchmarks") and path.resolve() != own
+    ]
+    slow = [
+        str(path.relative_to(ROOT))
+        for path in product
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+        and node.module == "dataclasses"
+        and "dataclass" in [name.name for name in node.names]
+    ]
+    assert slow == []

@@ -5,11 +5,12 @@ the node while passes move it, and its copies have it too.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Self
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.names import check_ambiguous
 from pykudu_sql.planner.bind.relations import (
     Aliases,

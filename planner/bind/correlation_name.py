@@ -1,9 +1,8 @@
 """Correlation names: how a writing statement calls its tables, and columns qualified so."""
 
-from dataclasses import dataclass
-
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.relations import Relation
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.storage.catalog.catalog import TableInfo

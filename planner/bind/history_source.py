@@ -7,10 +7,11 @@ valid some time in the window, whose end is not part of it for `TO` and is for `
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.constant_folding.moment import PointInTime, constant_point_in_time
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext

@@ -5,10 +5,10 @@ it later stands beside it in the `BoundQuery`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.frame_table import is_stored
 from pykudu_sql.planner.plan.query_plans import HistoryWindow

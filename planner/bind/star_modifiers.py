@@ -1,10 +1,10 @@
 """EXCLUDE, REPLACE and RENAME behind the `*` of a SELECT list, and which columns remain."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.missing_column import undefined_column
 from pykudu_sql.planner.bind.names import repeated
 from pykudu_sql.planner.bind.relations import Branch, OutputColumn, Relation, Scope

@@ -4,8 +4,8 @@ Words and columns are Impala's for Kudu tables, with Kudu's own facts (tablets, 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.named_table import named_table
 from pykudu_sql.planner.ddl.namespace_commands import (
     existing_database,

@@ -7,12 +7,12 @@ statement is planned.
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.constant_folding.moment import constant_values
 from pykudu_sql.planner.functions.functions import is_volatile
 from pykudu_sql.planner.functions.parameter_literals import parameter_key

@@ -7,12 +7,12 @@ that microsecond. One statement has one time: `PlanContext.now`.
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.constant_folding.relative_moment import is_relative, relative_moment
 from pykudu_sql.planner.constant_folding.snapshot_names import snapshot_bound

@@ -1,7 +1,6 @@
 """Syntax nodes of ALTER TABLE and its steps; each prints itself back, as those of `syntax`."""
 
-from dataclasses import dataclass
-
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.ddl_grammar.syntax import (
     CheckClause,
     ColumnDefinition,

@@ -6,8 +6,7 @@ such as `VERBOSE` and `BUFFERS`, are taken and change nothing: what they are abo
 or is not there. So are SQLite's QUERY PLAN and Spark's EXTENDED; MySQL's `FORMAT = JSON` is JSON.
 """
 
-from dataclasses import dataclass
-
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.parse.lexer import Token
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.plan import ExplainFormat

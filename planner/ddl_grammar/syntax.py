@@ -4,8 +4,8 @@ Each node prints itself back as the SQL it was parsed from, up to spaces and spe
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.parse.lexer import quote_string
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.storage.common.quoted_name import quoted_full_name, quoted_name

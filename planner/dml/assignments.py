@@ -5,10 +5,10 @@ before anything runs and reaches the engine with the column's type.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.bound_query import note_receiver
 from pykudu_sql.planner.bind.correlation_name import CorrelationName
 from pykudu_sql.planner.bind.missing_column import undefined_column

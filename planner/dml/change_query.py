@@ -1,10 +1,10 @@
 """The query behind a `ChangeQuery`: which rows, which branch each takes, and with which values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.binder import NESTED_QUERIES
 from pykudu_sql.planner.bind.correlation_name import CorrelationName
 from pykudu_sql.planner.dml.assigned_literals import type_assigned_literals

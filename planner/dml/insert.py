@@ -6,11 +6,12 @@ parameters inside expressions become a query for the engine.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.correlation_name import CorrelationName, name_of_table
 from pykudu_sql.planner.bind.named_table import target_table

@@ -11,10 +11,10 @@ as an UPDATE and a SELECT of the same length, so that positions in errors stay t
 import re
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.parse.dialect import POSITIONAL, parse
 from pykudu_sql.planner.parse.lexer import Token, TokenKind, tokenize
 from pykudu_sql.planner.parse.source_text import SourceText

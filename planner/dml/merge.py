@@ -9,10 +9,10 @@ error; rows that no clause takes do not count.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.correlation_name import (
     CorrelationName,

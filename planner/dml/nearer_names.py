@@ -6,10 +6,10 @@ the nearer relation that stands in one over the other.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.bound_query import BoundQuery, binding_of
 from pykudu_sql.planner.bind.correlation_name import CorrelationName

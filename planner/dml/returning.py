@@ -6,10 +6,11 @@ written, and every column of another relation one that the statement's query car
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.bound_query import BoundQuery, bind_column
 from pykudu_sql.planner.bind.qualifiers import column_of, qualified_relation, struct_field

@@ -8,11 +8,11 @@ the reader gives up, and the statement goes the general way through the parser.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from math import inf
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Value
 from pykudu_sql.planner.parse.lexer import MAX_NUMBER_CHARACTERS
 from pykudu_sql.planner.parse.source_text import SourceText

@@ -5,9 +5,10 @@ how many rowsets each tablet scan meets, and for ANALYZE what came out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.explain.change_text import change_details, change_head
 from pykudu_sql.planner.explain.predicate_text import (
     matching_indexes,

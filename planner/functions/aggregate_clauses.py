@@ -5,10 +5,10 @@ into the parentheses of `sum`, FILTER and OVER behind them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.errors import NotSupportedError
 
 _NAME = "pykudu_aggregate"  # in the meta of what a call became: its name

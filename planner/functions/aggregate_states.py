@@ -12,11 +12,11 @@ needed.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import inf, prod
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.functions.functions import gathers_rows
 from pykudu_sql.planner.functions.gathering_windows import is_computed_once, value_of

@@ -9,11 +9,11 @@ compares with all of them alike. Else both sides are compared as integers of any
 import math
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.cells import from_cell, to_cell
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError

@@ -6,10 +6,11 @@ a statement is planned with the values of one execution, and its plan is run onc
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.parameter_types import PLAIN
 from pykudu_sql.planner.operands.value import ParameterKey, ParameterValues, parameter_value
 

@@ -6,8 +6,8 @@ A template is a storage predicate, complete, or a tree with conditions that wait
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.comparison import (
     Approximation,
     all_approximations,

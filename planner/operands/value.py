@@ -1,10 +1,10 @@
 """Values of a plan: cells, and parameters that become cells when the statement runs."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.parameter_types import PASSED_UNCHANGED, parameter_name, sql_value
 from pykudu_sql.storage.common.types.cells import to_cell, with_article
 from pykudu_sql.storage.common.types.types import Cell, DataType

@@ -7,10 +7,10 @@ sees them, and each call that becomes a node is checked against its entry.
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from sqlglot import Token, TokenType, exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.token_rewrites.renamed_calls import INNER_NAMES, is_called
 from pykudu_sql.planner.token_rewrites.tokens import CLOSING, OPENING
 from pykudu_sql.planner.tree_nodes import nodes_of

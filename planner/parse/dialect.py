@@ -8,7 +8,6 @@ the text. Too long or too deep a statement is refused while it is still a list o
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from sqlglot import Token, TokenType, exp
@@ -16,6 +15,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, TokenError, UnsupportedError
 from sqlglot.generator import Generator
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.parse.call_arity import check_arguments, check_unread, token_calls
 from pykudu_sql.planner.parse.guards import MAX_TOKENS, guard_text, guard_tokens, guard_tree

@@ -7,11 +7,12 @@ keeps the comments of that word at the node.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 from sqlglot import Token, TokenType, exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.parse.lexer import tokenize
 from pykudu_sql.planner.parse.written_literals import written_literal
 from pykudu_sql.planner.token_rewrites.tokens import CLOSING, OPENING

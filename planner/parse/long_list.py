@@ -8,11 +8,12 @@ what stands in its place, so positions in errors stay true.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pyarrow as pa
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, check_token, unquote
 from pykudu_sql.planner.tree_nodes import nodes_of
 

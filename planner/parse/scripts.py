@@ -6,8 +6,8 @@ unfinished or nonsensical statements come out as they are and fail when they are
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind
 from pykudu_sql.storage.errors import InterfaceError
 

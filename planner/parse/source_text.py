@@ -1,6 +1,8 @@
 """The text of a statement, or of a query in it, that is parsed by itself."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from pykudu_sql.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

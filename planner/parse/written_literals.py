@@ -6,8 +6,9 @@ A heading shows what the user typed, so whoever makes it from the text of tokens
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from contextvars import ContextVar, Token
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from pykudu_sql.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

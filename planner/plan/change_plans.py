@@ -6,9 +6,9 @@ for none); each branch is one kind of row operation on some of the query's colum
 are made from the rows as written, by a query of their own over the relation `WRITTEN`.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.value import Parameter, ParameterKey
 from pykudu_sql.planner.plan.query_plans import Query
 from pykudu_sql.planner.plan.write_plans import Constants, InsertQuery, InsertValues

@@ -3,9 +3,9 @@
 The shortest of them stands here: a row of literals, which needs no other kind of plan loaded.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.value import ParameterKey
 from pykudu_sql.storage.common.types.types import DataType
 

@@ -1,9 +1,10 @@
 """The context of planning: what it reads of the database and the session."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.bound_parameters import BoundParameters
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE, ViewInfo

@@ -1,9 +1,9 @@
 """Plans of COPY: rows from files into a table, and rows of a query into a file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.value import ParameterKey
 from pykudu_sql.planner.plan.query_plans import Query
 from pykudu_sql.planner.plan.write_plans import QueryWrite

@@ -1,8 +1,8 @@
 """Plans of SHOW and DESCRIBE."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.plan.command import Command
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo

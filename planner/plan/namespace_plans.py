@@ -1,7 +1,6 @@
 """Plans of the statements about views, databases and comments."""
 
-from dataclasses import dataclass
-
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.plan.command import Command
 from pykudu_sql.storage.catalog.namespace import DatabaseInfo, ViewInfo
 

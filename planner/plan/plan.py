@@ -11,10 +11,11 @@ may differ next time (the time of day, a change of the schema).
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import ClassVar
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Value
 from pykudu_sql.planner.plan.change_plans import (
     Change,

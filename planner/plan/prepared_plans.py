@@ -1,8 +1,8 @@
 """Plans of PREPARE, EXECUTE and DEALLOCATE, and what a session keeps of a prepared statement."""
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.value import ParameterKey
 from pykudu_sql.planner.plan.command import Command
 

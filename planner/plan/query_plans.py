@@ -1,11 +1,12 @@
 """Plans of queries: what is scanned, and what the engine makes of it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.template import PredicateTemplate
 from pykudu_sql.planner.operands.value import ComputedNumbers, Parameter, ParameterKey, United
 from pykudu_sql.storage.catalog.catalog import TableInfo

@@ -1,7 +1,6 @@
 """Plans of the statements about a database as a whole: history, snapshots and maintenance."""
 
-from dataclasses import dataclass
-
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.plan.command import Command
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound

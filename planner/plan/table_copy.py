@@ -5,9 +5,10 @@ tables take to write.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.value import ParameterKey
 
 if TYPE_CHECKING:

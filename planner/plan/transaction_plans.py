@@ -1,8 +1,8 @@
 """Plans of the statements that begin and end transactions and set savepoints."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.plan.command import Command
 
 

@@ -1,9 +1,10 @@
 """Plans of statements that do one kind of operation on rows of one table."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Value
 from pykudu_sql.planner.plan.query_plans import Query
 from pykudu_sql.storage.catalog.catalog import TableInfo

@@ -9,10 +9,10 @@ that a tree keeps as text can become SQL, whatever the printer makes of it.
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.parse.dialect import printed
 from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, quote_name, quote_string

@@ -8,10 +8,11 @@ not on the list is refused, also what a later release of sqlglot may bring.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.functions.functions import ALLOWED
 from pykudu_sql.planner.parse.dialect import display
 from pykudu_sql.planner.parse.normalizers import OF_PARTS, OF_UNITS

@@ -6,10 +6,10 @@ expression a second time.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.bound_query import BoundQuery, relation_of, table_of
 from pykudu_sql.planner.bind.relations import ColumnReferences, DerivedTable, Scope, TableReference
 from pykudu_sql.planner.constant_folding.constant import Constant, Hole, constant, constants

@@ -19,11 +19,11 @@ stands for the words of all of them: an engine that groups by one small integer 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
 from pykudu_sql.planner.bind.bound_query import BoundQuery, relation_of, table_of
 from pykudu_sql.planner.bind.relations import TableReference

@@ -12,11 +12,12 @@ whose other side is a stored column of a scan that serves this mention alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
 from pykudu_sql.planner.bind.bound_query import BoundQuery, relation_of
 from pykudu_sql.planner.bind.relations import TableReference

@@ -8,10 +8,9 @@ query: see `Query.is_cut_short`.
 A SELECT of COUNT(*), MIN and MAX over a whole table may be answered from metadata.
 """
 
-from dataclasses import dataclass
-
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.bound_query import BoundQuery, binding_of, table_of
 from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.types.nullability import is_nullable

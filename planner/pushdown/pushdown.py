@@ -20,10 +20,11 @@ nothing to apply again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.bound_query import BoundQuery, BoundSelect
 from pykudu_sql.planner.bind.relations import (
     ColumnReferences,

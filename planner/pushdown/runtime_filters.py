@@ -17,10 +17,10 @@ A scan that serves several mentions is filtered only by what holds for all of th
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.relations import Scope, TableReference
 from pykudu_sql.planner.plan.query_plans import RuntimeFilter

@@ -23,10 +23,10 @@ has wide columns of a join gets one, since each of its rows has a copy of a valu
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
 from pykudu_sql.planner.bind.bound_query import binding_of
 from pykudu_sql.planner.functions.functions import gathers

@@ -1,11 +1,12 @@
 """A query between binding and its physical plan: the value that rewrite passes take and return."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import pyarrow as pa
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.operands.template import PredicateTemplate

@@ -6,10 +6,11 @@ docs/architecture/planner.md says what. `EXPLAIN (PASSES)` shows what each does 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
 from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.constant_folding.moment import CURRENT_KINDS, fold_current

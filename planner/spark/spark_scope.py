@@ -1,10 +1,11 @@
 """The scope of names of a query while it is translated for Spark."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.spark.spark_types import NotOnSparkError, ValueType
 
 Outputs = tuple[tuple[str, ValueType], ...]

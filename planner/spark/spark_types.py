@@ -5,11 +5,11 @@ another type, and with it another value, there is no common type and the query i
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.types import DataType, Kind
 
 

@@ -8,11 +8,11 @@ spares most rows that. Conditions have been pushed into scans before, where cell
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.bound_query import relation_of
 from pykudu_sql.planner.bind.relations import stored_type
 from pykudu_sql.planner.constant_folding.constant import Constant, constant

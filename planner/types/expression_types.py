@@ -9,11 +9,11 @@ expression makes a new node of it. Nothing is derived before somebody asks.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.bound_query import binding_of, columns_of, field_of
 from pykudu_sql.planner.bind.relations import OutputColumn, Projections, Relation
 from pykudu_sql.planner.functions.decimal_values import Digits, digits_of_number

@@ -6,10 +6,10 @@ other way to say so: a field `__bound.a1` would be a column without a group ther
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 
 COMPUTED_ONCE = "pykudu_computed_once"  # in the meta of the nodes around a lambda of parts

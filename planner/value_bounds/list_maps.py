@@ -1,10 +1,10 @@
 """How large a list gets that is made of another one, an element for each."""
 
-from dataclasses import dataclass
 from math import inf
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.planner.value_bounds.value_calls import ListMap, call_of, list_map_of
 from pykudu_sql.planner.value_bounds.value_growth import (

@@ -6,10 +6,10 @@ computed of other values.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.tree_nodes import all_nodes
 from pykudu_sql.planner.value_bounds.computed_once import name_arguments, with_parts
 from pykudu_sql.planner.value_bounds.value_calls import call_of, engine_call

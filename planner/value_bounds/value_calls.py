@@ -1,10 +1,10 @@
 """Calls as the rules of `value_growth` see them: a name, and arguments in the order of writing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.value_bounds.computed_once import COMPUTED_ONCE
 

@@ -9,10 +9,10 @@ a character.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.value_bounds.excess import Bounded
 
 ELEMENT_BYTES = 16

@@ -10,8 +10,9 @@ two and more, `*` where the parser sees to it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from pykudu_sql.dataclass import dataclass
 
 SOURCE_NAME = "pykudu_written"  # in the meta of a call: its name in the statement, in lower case
 

@@ -10,9 +10,9 @@ comes here): no file, network, extension or Python variable can be reached, and 
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.engine.engine_allocator import give_back_freed_memory
 from pykudu_sql.engine.inherited import hold_duckdb

@@ -6,8 +6,8 @@ first line; what follows quotes the generated SQL or settings that users cannot 
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.message_translation import translate_message
 from pykudu_sql.engine.value_guard import limit_error
 from pykudu_sql.storage.errors import (

@@ -6,8 +6,10 @@ The engine's own description, in the names that people know: what only passes ro
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from pykudu_sql.dataclass import dataclass
 
 _PASSING = frozenset({"RESULT_COLLECTOR", "EXPLAIN_ANALYZE", "PROJECTION"})
 _ESTIMATED = "Estimated Cardinality"

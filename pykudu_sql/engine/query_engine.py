@@ -1,11 +1,11 @@
 """The interface of an engine: one query over the relations it gets, as Arrow."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.operators import Operator
 from pykudu_sql.storage.common.progress import Counter
 

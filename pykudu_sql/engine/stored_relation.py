@@ -1,7 +1,6 @@
 """A relation for Spark: not the rows, but where they are stored."""
 
-from dataclasses import dataclass
-
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 

@@ -9,7 +9,6 @@ would gather the short vectors into long ones too, which engines of wide rows ar
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from math import ceil, log2
 from typing import Any, cast
 
@@ -18,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.planner.value_bounds.excess import VECTOR_ROWS
 from pykudu_sql.storage.common.row_allowance import LEAST_WIDE_BYTES, rows_within

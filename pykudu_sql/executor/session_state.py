@@ -4,10 +4,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.error_boundary import ErrorBoundary
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.computed_types import ComputedTypes

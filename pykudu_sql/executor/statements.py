@@ -6,10 +6,10 @@ says what it is called where it has to end one.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.executor import maintenance, namespaces
 from pykudu_sql.executor.inspection import descriptions, history, listings
 from pykudu_sql.executor.inspection.pragmas import pragma

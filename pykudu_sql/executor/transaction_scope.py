@@ -16,10 +16,10 @@ refused inside one that BEGIN opened or that has written; one that has only read
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.retry_queue import RetryQueue
 from pykudu_sql.storage.errors import (
     OperationalError,

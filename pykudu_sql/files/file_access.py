@@ -9,8 +9,9 @@ import glob
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.files.hive_paths import partitions_of
 from pykudu_sql.storage.errors import FileAccessError, OperationalError
 from pykudu_sql.storage.fs.database_places import check_other, check_replaced, check_written

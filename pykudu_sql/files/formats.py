@@ -1,9 +1,9 @@
 """Formats of files and their compression, by their names or a statement's options."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.errors import InvalidValueError
 
 FORMATS: Final = ("csv", "json", "parquet", "orc", "arrow")

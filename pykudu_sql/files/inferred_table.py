@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import BytesIO
 from itertools import chain, combinations, islice
 from types import MappingProxyType
@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.json as arrow_json
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.files.file_access import FileAccess, PermittedFile
 from pykudu_sql.files.formats import FileKind, FileOptions, file_kind
 from pykudu_sql.files.reading.column_rows import ColumnFile

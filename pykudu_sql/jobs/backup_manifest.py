@@ -14,12 +14,12 @@ it is whole; a file of the pool has its own once all of its bytes are there.
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import google_crc32c
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import CorruptionError, FormatVersionError, OperationalError
 from pykudu_sql.storage.fs import layout

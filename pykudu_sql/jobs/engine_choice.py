@@ -5,9 +5,9 @@ installed; the reason is part of the report.
 """
 
 import importlib.util
-from dataclasses import dataclass
 from typing import Final
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.spark.sessions.java import INSTALL, check_pyspark
 from pykudu_sql.storage.errors import InvalidValueError, NotSupportedError
 

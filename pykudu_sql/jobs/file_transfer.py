@@ -10,13 +10,13 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from io import FileIO
 from typing import Final
 from uuid import uuid4
 
 import google_crc32c
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.jobs.backup_manifest import StepFile
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.os_error import disk_error

@@ -7,10 +7,10 @@ operation: a key that is there already, or twice in the files, or missing.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.jobs.engine_choice import choose_engine
 from pykudu_sql.jobs.in_process.source_files import (
     check_no_source,

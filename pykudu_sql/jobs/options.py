@@ -1,8 +1,9 @@
 """The options of each job; the defaults are those of the commands."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.jobs.report import Progress, silent
 from pykudu_sql.jobs.table_layout import NO_LAYOUT, TableLayout
 

@@ -3,8 +3,10 @@
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+
+from pykudu_sql.dataclass import dataclass
 
 # Called from time to time with how much is done, in words.
 Progress = Callable[[str], None]

@@ -6,11 +6,12 @@ read as any other.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from uuid import uuid4
 
 from pykudu_sql.database import open_database
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.files.atomic_output import remove
 from pykudu_sql.jobs.backup_manifest import BackupStep
 from pykudu_sql.jobs.file_transfer import transfer_here

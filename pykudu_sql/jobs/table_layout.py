@@ -1,9 +1,9 @@
 """What files do not say of the table that is made for them: key and partitions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.storage.errors import UndefinedColumnError
 

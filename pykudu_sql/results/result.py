@@ -9,9 +9,9 @@ integer sums are int.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.results.type_objects import SqlType
 from pykudu_sql.storage.common.rows.row_result import RowError
 from pykudu_sql.storage.common.types.types import DataType

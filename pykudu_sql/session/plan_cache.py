@@ -6,10 +6,10 @@ added to the statement log of the database when it leaves the cache; until then 
 
 import logging
 from collections import OrderedDict
-from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Final
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.executor.session_state import Prepared
 from pykudu_sql.settings import SessionSettings
 from pykudu_sql.storage.catalog.catalog import Catalog

@@ -18,9 +18,9 @@
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.errors import InvalidValueError, NotSupportedError, ProgrammingError
 

@@ -9,11 +9,12 @@ have the database open; and errors are our own classes.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 
 from pykudu_sql.database import MEMORY
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.spark.arrow.arrow_types import spark_schema
 from pykudu_sql.spark.failures import database_errors
 from pykudu_sql.spark.known_source import with_known_source

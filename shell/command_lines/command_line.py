@@ -1,8 +1,8 @@
 """The command lines with their options and arguments, read from their parsers."""
 
 import argparse
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.arguments import parser_of
 from pykudu_sql.shell.cli import build_parser
 from pykudu_sql.shell.subcommands import SUBCOMMANDS

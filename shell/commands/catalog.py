@@ -2,9 +2,9 @@
 
 import fnmatch
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.commands.command import quote_identifier
 from pykudu_sql.shell.editing.tokens import tokenize
 from pykudu_sql.shell.settings import UsageError, suggest_name

@@ -3,11 +3,11 @@
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.settings import UsageError, replace_setting
 
 if TYPE_CHECKING:

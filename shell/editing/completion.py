@@ -5,8 +5,8 @@ keywords) and the part already typed; `completer` maps kinds to names.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.editing.command_arguments import COMMAND_ARGUMENTS, Suggest
 from pykudu_sql.shell.editing.derived_columns import derived_columns
 from pykudu_sql.shell.editing.next_words import next_words, statement_rest

@@ -4,8 +4,8 @@ A pure function of the text. DELETE and UPDATE count where they have no WHERE of
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.editing.tokens import Kind, Token, tokenize
 
 

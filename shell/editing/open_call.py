@@ -1,8 +1,8 @@
 """The call whose argument is being typed: a pure function of the text."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.editing.tokens import Kind, Token, tokenize, words
 
 # Words before a bracket that are no functions.

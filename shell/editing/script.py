@@ -6,7 +6,8 @@ a line inside a string, a comment or an unfinished statement stays what it is.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from pykudu_sql.dataclass import dataclass
 
 _COMMAND_LINE = re.compile(r"^[ \t]*([.\\](?:[A-Za-z?!][^\n]*))$", re.MULTILINE)
 

@@ -5,8 +5,9 @@ to the end, because that is what every text looks like while it is typed.
 """
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+
+from pykudu_sql.dataclass import dataclass
 
 
 class Kind(StrEnum):

@@ -7,10 +7,10 @@ the right. A pure function of its input.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.output.display import ELLIPSIS, elide, escape, pad, width
 from pykudu_sql.shell.output.layout import BORDERS, Placement, SizeRequest, fits, place
 from pykudu_sql.shell.output.spans import Line, Role, Span

@@ -6,8 +6,9 @@ middle.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from pykudu_sql.dataclass import dataclass
 
 BORDERS = 3  # "│ " before a cell and " " after it
 _GAP = BORDERS + 1  # the column in place of those left out

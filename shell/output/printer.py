@@ -6,10 +6,10 @@ pass batches through, so their results may be larger than memory.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.output.box import (
     Preview,
     Row,

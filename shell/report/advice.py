@@ -1,8 +1,8 @@
 """What would make a database smaller or faster: sentences about its tables. A pure function."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.report.facts import DatabaseFacts, TableFacts
 from pykudu_sql.shell.report.sizes import format_size
 

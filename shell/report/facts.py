@@ -2,9 +2,9 @@
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.offline import inspect
 
 if TYPE_CHECKING:

@@ -10,12 +10,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
 from pykudu_sql import Error
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.files.file_access import check_written
 from pykudu_sql.shell.arguments import ArgumentParser
 from pykudu_sql.shell.editing.interruptible import run_interruptibly

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.slt.outcomes import Completed, Failed, Outcome, Unexpected
 
 

@@ -3,8 +3,8 @@
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.slt.parser import FIELD_SEPARATOR
 from pykudu_sql.shell.slt.records import (
     Digest,

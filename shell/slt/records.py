@@ -1,7 +1,8 @@
 """The records of a script as frozen values."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from pykudu_sql.dataclass import dataclass
 
 
 class Sort(StrEnum):

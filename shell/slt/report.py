@@ -1,10 +1,10 @@
 """How a run of scripts went: for people line by line, for machines as JUnit XML."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.output.display import escape
 from pykudu_sql.shell.slt.outcomes import Problem
 from pykudu_sql.shell.slt.runner import ScriptResult

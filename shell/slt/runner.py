@@ -4,9 +4,9 @@ import re
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.slt.database import ScriptDatabase
 from pykudu_sql.shell.slt.outcomes import (
     Completed,

@@ -1,9 +1,10 @@
 """Physical states of the database in which a script is run; the answers must be the same."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.slt.database import ScriptDatabase
 
 

@@ -7,9 +7,10 @@ new one or raises, so that a statement with many steps is atomic (Kudu's rules:
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from types import MappingProxyType
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.catalog import TableInfo, TabletInfo
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint, check_names
 from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding

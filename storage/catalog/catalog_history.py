@@ -9,9 +9,10 @@ and databases are a line of text each and stay.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.catalog import EMPTY_CATALOG, Catalog, TableInfo
 from pykudu_sql.storage.catalog.namespace import NamedObject
 from pykudu_sql.storage.common.cached_property import cached_property

@@ -5,9 +5,9 @@ names of the moment.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.partition.range_bound import literal
 from pykudu_sql.storage.common.predicate.column_predicate import Op

@@ -8,9 +8,10 @@ views and databases of t. Kudu has no views, and a database is a prefix of a tab
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.identifiers import check_comment, check_identifier
 from pykudu_sql.storage.errors import InvalidSchemaError
 

@@ -8,10 +8,10 @@ A table that was dropped and brought back has its tablets again, so that is no d
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ The manifest does: the edit that commits a batch names writer and number, and a 
 above the last is not done again.
 """
 
-from dataclasses import dataclass
 from typing import Any
+
+from pykudu_sql.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

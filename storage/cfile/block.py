@@ -20,12 +20,12 @@ With a dictionary they do not mix: all blocks are in codes then.
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile import compression
 from pykudu_sql.storage.cfile.encoding.traits import Bytes, EncodingTraits
 from pykudu_sql.storage.cfile.encoding.type_encodings import BY_TAG

@@ -12,12 +12,12 @@ u16, block number u32, offset u64, the name; and ends with the bytes. Integers a
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 import google_crc32c
 import numpy as np
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.encoding.traits import Bytes
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import RandomAccessFile

@@ -7,12 +7,12 @@ code of a dictionary counts as Kudu's four bytes.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile import block, block_bounds, compression
 from pykudu_sql.storage.cfile.block import MAX_RAW_BYTES, ROW_MULTIPLE
 from pykudu_sql.storage.cfile.block_bounds import BlockCuts

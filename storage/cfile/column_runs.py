@@ -6,12 +6,12 @@ lengths, is the mask of the rows.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.block import Block
 from pykudu_sql.storage.cfile.block_decoder import check_range
 from pykudu_sql.storage.common.types.arrays import from_fixed

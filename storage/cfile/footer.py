@@ -17,9 +17,9 @@ the same of one CFile, with incompatible feature bits handled alike: unknown one
 import json
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.block_file import (
     FORMAT_VERSION,
     BlockFile,

@@ -9,10 +9,9 @@ other without gaps, so offsets are sums of lengths.
     .       zone map (see `zone_map`)
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.block import MAX_BLOCK_ROWS, ROW_MULTIPLE
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.types.types import DataType

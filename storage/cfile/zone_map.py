@@ -13,13 +13,13 @@ and a block that holds NaN says so.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.predicate.column_predicate import Predicate
 from pykudu_sql.storage.common.predicate.predicate_stats import (

@@ -1,8 +1,8 @@
 """The findings of a check."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.errors import DatabaseError
 
 FROM_BACKUP = "Restore the file, or the whole directory, from a backup."

@@ -1,9 +1,9 @@
 """Counters of commits since the store was opened, kept under the commit lock."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.tablet.commit_record import RowMutation, TabletWrites
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 

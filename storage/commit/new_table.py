@@ -1,8 +1,9 @@
 """A table that a transaction makes: others see it from the commit on, with its rows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pykudu_sql.dataclass import dataclass
 
 if TYPE_CHECKING:
     from pykudu_sql.storage.catalog.catalog import TableInfo

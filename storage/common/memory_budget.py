@@ -10,9 +10,9 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.errors import OperationalError
 
 # Code and libraries with their own buffers, once queries and writes have run.

@@ -10,8 +10,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Literal
+
+from pykudu_sql.dataclass import dataclass
 
 Unit = Literal["rows", "bytes"]
 

@@ -4,7 +4,8 @@ import os
 import resource
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
+
+from pykudu_sql.dataclass import dataclass
 
 _CGROUP_LIMIT = "/sys/fs/cgroup/memory.max"
 _STATUS = "/proc/self/status"

@@ -6,13 +6,14 @@ assigned to tablets by `routing`.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys

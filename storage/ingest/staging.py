@@ -19,7 +19,6 @@ Writers share no counter, so they draw the numbers of their files by lot from a 
 import re
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
 
@@ -27,6 +26,7 @@ import google_crc32c
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.cfile.container import FileIdentity
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind

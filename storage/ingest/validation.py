@@ -15,13 +15,13 @@ partition is left to the row's own routing.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.predicate.condition_eval import holds
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind

@@ -11,11 +11,11 @@ deviation from the exact text is damage.
 """
 
 import re
-from dataclasses import dataclass
 from uuid import UUID
 
 from google_crc32c import value as crc32c
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.errors import CorruptionError, DiskError, FormatVersionError
 from pykudu_sql.storage.fs.env import Env, publish
 from pykudu_sql.storage.fs.layout import current_path, temporary_directory, temporary_path

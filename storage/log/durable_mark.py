@@ -23,11 +23,11 @@ that does not check out is as good as none.
 import struct
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
 
 from google_crc32c import extend as crc32c_extend
 from google_crc32c import value as crc32c
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.errors import DiskError
 from pykudu_sql.storage.fs.boot import boot_id
 from pykudu_sql.storage.fs.env import Env, WritableFile

@@ -14,9 +14,9 @@ closes this gap.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple, Self
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.errors import CorruptionError, InternalError
 from pykudu_sql.storage.fs.env import Env, RandomAccessFile
 from pykudu_sql.storage.log.record_log import (

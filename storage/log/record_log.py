@@ -36,13 +36,13 @@ sequence number and is never handed to readers of payloads.
 """
 
 import struct
-from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
 from google_crc32c import extend as crc32c_extend
 from google_crc32c import value as crc32c
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.errors import CorruptionError, FormatVersionError
 
 FORMAT_VERSION = 1

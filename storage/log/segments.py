@@ -10,9 +10,9 @@ one without a valid header and with nothing behind it is void: nothing was ever 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.layout import parse_log_name, segment_path

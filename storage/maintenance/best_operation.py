@@ -15,8 +15,8 @@ Under a steady load of writes something is always due for a flush, and Kudu's co
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.maintenance.operation import OperationKind, OperationStats
 
 MEMORY_PRESSURE_RATIO = 0.6

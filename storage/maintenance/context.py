@@ -1,8 +1,9 @@
 """The parts of a store that maintenance works on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pykudu_sql.dataclass import dataclass
 
 if TYPE_CHECKING:
     from pykudu_sql.storage.catalog.store_state import StoreState

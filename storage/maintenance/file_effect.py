@@ -1,8 +1,9 @@
 """What an operation does to a tablet's files, seen from the metadata before and after."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pykudu_sql.dataclass import dataclass
 
 if TYPE_CHECKING:
     from pykudu_sql.storage.tablet.tablet import Tablet

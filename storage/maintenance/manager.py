@@ -14,9 +14,9 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.cancellation import never_cancelled
 from pykudu_sql.storage.common.ctrl_c import acquire_lock
 from pykudu_sql.storage.common.memory_budget import Holder

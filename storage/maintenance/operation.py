@@ -1,7 +1,8 @@
 """Maintenance operations: their kinds, the statistics of one that is due, the record of a run."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from pykudu_sql.dataclass import dataclass
 
 
 class OperationKind(StrEnum):

@@ -5,8 +5,8 @@ each set of DiskRowSets; memory, log and ancient history mark are looked at each
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.maintenance.scoring import major_compaction_score, minor_compaction_score
 from pykudu_sql.storage.tablet.maintenance.compaction_policy import (

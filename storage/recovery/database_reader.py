@@ -22,8 +22,8 @@ are applied to the view at hand; if the manifest has changed, a new view is made
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.store_state import StoreState
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at

@@ -7,8 +7,8 @@ nothing of it is thrown away.
 """
 
 import uuid
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.store_state import StoreState
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.layout import current_path, wal_directory

@@ -5,9 +5,9 @@ a file and its unlinking. The next opening for writing removes them.
 """
 
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import names_if_there
 from pykudu_sql.storage.fs.lease import oldest_lease

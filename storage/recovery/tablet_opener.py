@@ -1,9 +1,9 @@
 """Opening the tablets that a manifest describes, by whoever writes or reads the database."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.store_state import StoreState
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletMetadata
 

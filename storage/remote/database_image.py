@@ -11,9 +11,9 @@ The files stay while the image is held, for the reader's lease keeps them.
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Final
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound

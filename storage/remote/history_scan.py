@@ -17,10 +17,11 @@ and those from there on, whatever became of the table.
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.tablet_spans import TabletSpan, with_rows_of
 from pykudu_sql.storage.common.predicate.column_predicate import Predicate

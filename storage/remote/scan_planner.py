@@ -8,13 +8,13 @@ A plan holds a lease: the files its tokens name stay until it is released or its
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
 
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.partition.partition_pruner import prune
 from pykudu_sql.storage.common.predicate.column_predicate import column_ids

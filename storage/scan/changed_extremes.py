@@ -7,12 +7,12 @@ what is there: a bound may be that of a cell that was changed to something else.
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.types.arrays import array_to_cells, plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema

@@ -21,12 +21,13 @@ The files stay for as long as the planner holds its plan (see `scan_planner`). A
 import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.manifest_edit import is_rowset
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.common.predicate.column_predicate import Predicate

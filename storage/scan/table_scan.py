@@ -12,13 +12,14 @@ rowsets are read by the threads of a pool, each by itself.
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor, Future, wait
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain, repeat
 from typing import TypeVar
 
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.snapshots import Hold
 from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder

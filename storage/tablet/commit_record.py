@@ -20,11 +20,11 @@ Arrow fields are named by column id.
 import struct
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import CorruptionError

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.memory_budget import MOST_PIECE
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ rowsets become part of the transaction when that is done, and are removed if it 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import wait
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common import progress
 from pykudu_sql.storage.common.types.arrays import cells_to_array

@@ -9,12 +9,13 @@ of rows that are themselves in memory stay there.
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, wait
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import TypeVar
 
 import numpy as np
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.tablet.files.staged_files import StagedFiles, discard_files
 from pykudu_sql.storage.tablet.write.addressed_operations import AddressedOperations
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites

@@ -3,10 +3,11 @@
 from collections import ChainMap
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import repeat
 from typing import TYPE_CHECKING
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.errors import TableChangedError
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ Read from metadata and footers, and from deltas where rows were deleted; no row 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
 from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta

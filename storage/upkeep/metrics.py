@@ -1,8 +1,8 @@
 """Metrics of an open store: counters since it was opened and sizes now, by names like Kudu's."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.commit.commit_counters import CommitCounters
 from pykudu_sql.storage.commit.log_retention import LogRetention

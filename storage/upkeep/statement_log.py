@@ -8,7 +8,9 @@ has no more use for them; whoever reads the log adds what sessions still count. 
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from pykudu_sql.dataclass import dataclass
 
 MOST_STATEMENTS = 1000
 _RETAINED_SHARE = 0.95

@@ -1,11 +1,11 @@
 """The operators of the embedded engine for EXPLAIN (FORMAT JSON), with the scans that they read."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.operators import Operator
 from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.reading.engine_runs import engine_request

@@ -7,10 +7,10 @@ read. See `pushdown.dictionary_grouping`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.reading.coded_stream import (
     CodedStream,

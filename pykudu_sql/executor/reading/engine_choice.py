@@ -1,8 +1,8 @@
 """Which engine answers a query, as a value: the executor follows it, EXPLAIN prints it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.query_engine import EngineResult, QueryEngine
 from pykudu_sql.engine.stored_relation import StoredRelation
 

@@ -18,11 +18,12 @@ An order of scans is only a matter of speed; each filter alone is sound (see
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.reading.query_parameters import check_parameter_values
 from pykudu_sql.executor.reading.scans import pruned_scan, relation_of

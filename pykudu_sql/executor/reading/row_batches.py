@@ -1,11 +1,12 @@
 """The rows of a scan as the batches of a result: their types are those that the engine gives."""
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec

@@ -8,13 +8,13 @@ out takes its default. In a pandas frame, NaN and NaT are missing values and bec
 import difflib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.error_boundary import check_text
 from pykudu_sql.executor.frames import columns_of_rows, opened, reader_of_stream
 from pykudu_sql.executor.session_state import SessionState

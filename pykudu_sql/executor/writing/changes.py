@@ -9,12 +9,12 @@ written first, and RETURNING is computed from those that were not refused.
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.query_engine import EngineResult
 from pykudu_sql.executor.reading.queries import compute
 from pykudu_sql.executor.session_state import SessionState

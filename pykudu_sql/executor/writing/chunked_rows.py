@@ -6,13 +6,14 @@ their addresses (`Transaction.change`), so that memory does not grow with them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.query_engine import EngineResult
 from pykudu_sql.error_boundary import ErrorBoundary
 from pykudu_sql.executor.reading.row_batches import RowBatches, table_batches

@@ -10,12 +10,13 @@ column that the table has not, a damaged file) is an error in either mode.
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import NoReturn
 
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.chunked_rows import (
     ArrowColumns,

@@ -6,12 +6,12 @@ fault looked for, by halving (`collecting`).
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.files.file_access import PermittedFile
 from pykudu_sql.files.formats import FileKind
 from pykudu_sql.files.reading.column_rows import ColumnRows

@@ -4,12 +4,12 @@ A batch whose texts take more than a chunk is converted and written a piece at a
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from sys import getsizeof
 from typing import Any, Protocol
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.chunked_rows import chunk_bytes, write_batches
 from pykudu_sql.executor.writing.collecting import (

@@ -5,10 +5,10 @@ would make a copy of them for each row of a vector.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.value import ParameterValues, bind_value
 from pykudu_sql.planner.plan.write_plans import Constants
 from pykudu_sql.storage.common.memory_budget import LEAST_CHUNK, MemoryBudget

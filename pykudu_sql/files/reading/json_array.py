@@ -11,9 +11,9 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.files.reading.source_stream import ByteStream
 
 MAX_OBJECT_CHARACTERS: Final = 64 << 20

@@ -13,13 +13,13 @@ on at the next. Whoever parses the file says which records those are, so all rea
 import csv
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import islice
 from typing import Final
 
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.files.formats import FileKind
 from pykudu_sql.files.reading.json_array import ArrayElements, begins_array
 from pykudu_sql.files.reading.row_files import BLOCK_BYTES

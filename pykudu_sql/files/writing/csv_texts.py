@@ -4,12 +4,11 @@ Cells are quoted where they must be. NULL is an empty cell, or the text chosen f
 quotes; a text that is the same has them, so both come back as they were.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.files.writing.column_texts import (
     by_word,
     is_nested,

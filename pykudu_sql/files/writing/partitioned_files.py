@@ -3,13 +3,14 @@
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.files.formats import FileKind
 from pykudu_sql.files.hive_paths import folder_of
 from pykudu_sql.files.writing.column_texts import scalar_texts

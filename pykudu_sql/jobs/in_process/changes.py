@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.jobs.in_process.reading import opened_to_read
 from pykudu_sql.jobs.options import ChangesOptions
 from pykudu_sql.spark.options import distinct_names

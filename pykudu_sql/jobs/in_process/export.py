@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 
 from pykudu_sql.database import Database
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.jobs.in_process.output_files import write_files
 from pykudu_sql.jobs.in_process.reading import opened_to_read, session_of
 from pykudu_sql.jobs.options import ExportOptions

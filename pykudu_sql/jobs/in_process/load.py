@@ -8,7 +8,7 @@ that does not fit is found with its place, and the others are written.
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.database import open_database
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.executor.writing.chunked_rows import chunk_bytes
 from pykudu_sql.executor.writing.collecting import collect_columns, faults, key_of
 from pykudu_sql.executor.writing.file_rows import (

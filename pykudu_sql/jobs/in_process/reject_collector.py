@@ -2,8 +2,8 @@
 
 import heapq
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.files.reading.row_files import RowFile
 from pykudu_sql.jobs.rejects import Reject
 

@@ -6,13 +6,14 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.executor.writing.file_rows import open_rows
 from pykudu_sql.files.file_access import FileAccess, PermittedFile
 from pykudu_sql.files.formats import FORMATS, FileKind, file_kind, named_format

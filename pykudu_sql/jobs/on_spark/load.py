@@ -5,12 +5,13 @@ a load in one process is (`local_files`), and other files by Spark's own readers
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.files.atomic_output import atomic_output
 from pykudu_sql.files.inferred_table import infer_columns
 from pykudu_sql.jobs.in_process.source_files import SourceFile

@@ -8,12 +8,13 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.files.formats import named_format
 from pykudu_sql.files.reading.json_array import begins_array
 from pykudu_sql.files.reading.source_stream import lines_before

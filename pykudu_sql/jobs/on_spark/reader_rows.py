@@ -4,7 +4,7 @@ For what only Spark reads: files of other file systems, and options of its reade
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.files.reading.row_files import FileBatch, torn_row
 from pykudu_sql.files.reading.text_values import read_texts
 from pykudu_sql.files.reading.typed_values import read_values

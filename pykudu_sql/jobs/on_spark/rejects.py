@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 from urllib.parse import unquote, urlparse
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.executor.writing.collecting import key_of
 from pykudu_sql.executor.writing.file_rows import json_row
 from pykudu_sql.files.reading.source_lines import lines_of

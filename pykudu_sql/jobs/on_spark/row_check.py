@@ -6,7 +6,6 @@ the same reason, whoever loads it. Only keys are left to `key_check`.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import types as t
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.executor.writing.collecting import faults
 from pykudu_sql.executor.writing.file_rows import FittingRows, UnfitRow, fitting_rows, json_row
 from pykudu_sql.files.reading.row_files import TORN, RowFile

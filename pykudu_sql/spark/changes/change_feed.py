@@ -5,13 +5,14 @@ A feed keeps its database open to read and follows it. It plans; rows are read b
 covers it, so a batch that Spark runs again has the same rows.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql.types import DecimalType, StringType, StructField, StructType
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.spark.arrow.arrow_types import arrow_schema, requested_columns, spark_schema
 from pykudu_sql.spark.changes.change_options import ChangeOptions
 from pykudu_sql.spark.changes.change_task import ChangePartition, SnapshotPartition

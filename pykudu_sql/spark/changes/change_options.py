@@ -12,9 +12,9 @@ A moment is a timestamp, a hybrid timestamp or the name of a snapshot, as for `a
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.spark.options import TableLocation, check_names, names_option, natural_option
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
 

@@ -5,12 +5,12 @@ and their deltas; its own lease keeps the files meanwhile.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql.datasource import InputPartition
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.spark.arrow.arrow_types import to_spark
 from pykudu_sql.spark.options import TableLocation
 from pykudu_sql.spark.reading.token_task import read_tokens

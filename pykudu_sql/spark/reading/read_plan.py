@@ -7,10 +7,10 @@ embedded engine, so no row comes that does not match.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final
 
 from pykudu_sql.database import Database
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.template import bind_predicate
 from pykudu_sql.planner.plan.context import PlanContext, PlanSettings
 from pykudu_sql.planner.plan.plan import Query, Scan

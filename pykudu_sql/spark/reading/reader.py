@@ -7,12 +7,12 @@ come by options instead, which belong to one `load()`.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.spark.arrow.arrow_types import arrow_schema, requested_columns, to_spark
 from pykudu_sql.spark.options import ReadOptions
 from pykudu_sql.spark.reading.keeper import keep_lease

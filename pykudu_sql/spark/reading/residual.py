@@ -1,10 +1,11 @@
 """What is left of a `where` condition for the tasks: a query that the embedded engine runs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+
+from pykudu_sql.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

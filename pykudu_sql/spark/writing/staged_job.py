@@ -6,12 +6,12 @@ The same for batches and streams. It is made on the driver, and travels to the t
 import json
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql.types import StructType
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.spark.arrow.conversions import check_type, converted
 from pykudu_sql.spark.options import TableLocation, WriteOptions
 from pykudu_sql.storage.catalog.catalog import TableInfo

@@ -12,7 +12,6 @@ follows from the stream's, and the number of each batch is committed with its ro
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 from uuid import UUID, uuid4, uuid5
 
@@ -24,6 +23,7 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.spark.options import WriteOptions
 from pykudu_sql.spark.reading.keeper import keep_staging
 from pykudu_sql.spark.worker_errors import reason_alone

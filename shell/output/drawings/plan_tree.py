@@ -5,9 +5,9 @@ are folded. A pure function of the document.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.output.display import escape, pad, width
 from pykudu_sql.shell.output.spans import Line, Role, Span
 from pykudu_sql.shell.output.wrapping import wrap_text

@@ -5,8 +5,8 @@ rowsets a key lies in. A pure function.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.output.spans import Line, Role, Span
 
 LEGEND = "█ rows on disk   ▓ with changes beside them   ░ in memory   · no rowset"

@@ -15,12 +15,12 @@ as values, so there is less for Blosc to rearrange, both ways.
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.encoding import bitshuffle
 from pykudu_sql.storage.cfile.encoding.bitshuffle import Shuffle
 from pykudu_sql.storage.cfile.encoding.traits import (

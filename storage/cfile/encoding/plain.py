@@ -12,12 +12,12 @@ Apart, lengths compress to almost nothing and one cumulative sum makes them Arro
 """
 
 import struct
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.encoding import bitshuffle
 from pykudu_sql.storage.cfile.encoding.traits import (
     BinaryCodec,

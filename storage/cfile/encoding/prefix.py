@@ -16,11 +16,11 @@ a loop over values. A value shares at most `MAX_SHARED` bytes, which bounds the 
 """
 
 import struct
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.encoding import bitshuffle
 from pykudu_sql.storage.cfile.encoding.traits import BinaryCodec, Bytes, EncodingTraits
 from pykudu_sql.storage.common.types.types import DataType, Encoding

@@ -12,13 +12,13 @@ Decoders write exactly the memory they are given, or raise CorruptionError.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.types import DataType, Encoding
 
 Bytes = npt.NDArray[np.uint8]

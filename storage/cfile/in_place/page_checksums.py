@@ -10,12 +10,12 @@ page it is need not be in it, since each stands for one place and is itself unde
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 import google_crc32c
 import numpy as np
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.errors import CorruptionError
 
 PAGE_BYTES = 8 * 1024

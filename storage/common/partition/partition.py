@@ -10,11 +10,12 @@ Cells of bounds compare as Python tuples do, which is the order of encoded keys.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.partition.range_bound import (
     Bound,

@@ -11,10 +11,10 @@ as code points do), but for NaN: it equals itself and is the greatest.
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cmp_to_key
 from typing import Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.predicate.column_predicate import (
     Among,
     And,

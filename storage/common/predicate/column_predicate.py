@@ -10,13 +10,13 @@ maps), `column_domain` (sets of values), `predicate_simplify`, `key_bounds`, `pa
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.predicate.integer_set import MOST_FLAGS, IntegerSet
 from pykudu_sql.storage.common.types.types import Cell

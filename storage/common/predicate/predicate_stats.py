@@ -7,12 +7,12 @@ which there is `has_nan`.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.predicate.column_predicate import (
     NEVER,

@@ -14,9 +14,9 @@ and an operand is ["column", id], ["length", id] or ["cell", cell].
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.predicate.column_predicate import Op
 from pykudu_sql.storage.common.types.cells import cell_from_json, cell_to_json
 from pykudu_sql.storage.common.types.types import Cell

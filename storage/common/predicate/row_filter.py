@@ -8,8 +8,9 @@ ORs, so a scan reads one column more only while rows survive.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.predicate.column_domain import Domain, clip, domain_of
 from pykudu_sql.storage.common.predicate.column_predicate import (
     ALWAYS,

@@ -1,8 +1,8 @@
 """The specification of a scan: columns, predicate, limit (Kudu's `common/scan_spec.h`)."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.predicate.column_predicate import Predicate
 
 

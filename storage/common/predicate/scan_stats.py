@@ -4,7 +4,9 @@ Kudu counts the same for each scanner (`common/iterator_stats.h`). A collector b
 at a time; a scan that reads rowsets side by side has one for each and adds them up.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
+
+from pykudu_sql.dataclass import dataclass
 
 
 @dataclass(slots=True)

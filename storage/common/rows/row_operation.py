@@ -5,12 +5,13 @@ columns it sets: an UPSERT of a present row and an UPDATE leave the others as th
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+from pykudu_sql.dataclass import dataclass
 
 
 class RowOpKind(StrEnum):

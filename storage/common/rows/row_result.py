@@ -5,10 +5,11 @@ status. A statement in that mode ends in a `RowResults`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.errors import (
     AlreadyPresentError,
     Error,

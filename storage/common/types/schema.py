@@ -8,10 +8,11 @@ and adding it again makes a new id, so old data never comes back.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.types.cells import cell_from_json, cell_to_json
 from pykudu_sql.storage.common.types.schema_rules import (

@@ -15,12 +15,12 @@ Compressions are named here too, and the default of encodings.
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NewType
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.errors import InvalidSchemaError
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ of a dictionary are codes, and a word that is new goes to its end.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.arrays import fixed_view, integers_of, pack_validity, validity
 from pykudu_sql.storage.common.types.from_buffers import flags
 from pykudu_sql.storage.common.types.types import DataType, Kind

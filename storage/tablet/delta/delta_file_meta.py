@@ -1,9 +1,10 @@
 """What the manifest knows of a delta file: enough to leave those closed that nobody needs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 
 

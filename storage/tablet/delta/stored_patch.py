@@ -5,12 +5,13 @@ would be more than a statement may hold. Numbers of rows are kept, cells are rea
 time and not kept (see `DeltaFile.is_wide`).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.tablet.delta.delta_store import (
     ColumnPatch,
     DeltaCells,

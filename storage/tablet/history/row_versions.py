@@ -19,12 +19,13 @@ where none begins is a delete, and where one takes over from another there are a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING, SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.widening import in_type

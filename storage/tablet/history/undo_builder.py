@@ -12,12 +12,13 @@ Every row gets an UNDO DELETE at its insertion, so that a snapshot before it doe
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.types import DataType
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch

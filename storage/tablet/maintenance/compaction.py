@@ -19,10 +19,10 @@ Log records that name an input are passed over by a replay from then on: the out
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common import progress
 from pykudu_sql.storage.common.cancellation import CancelCheck, cancellable, never_cancelled
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at

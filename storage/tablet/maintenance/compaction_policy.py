@@ -21,11 +21,11 @@ set known. See `docs/design-docs/compaction-policy.md` and `tablet/compaction_po
 
 import heapq
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.tablet.rowset.key_interval import KeyInterval
 
 TARGET_ROWSET_BYTES = 32 << 20

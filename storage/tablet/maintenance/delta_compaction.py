@@ -26,11 +26,12 @@ while they are small.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.container import ContainerWriter
 from pykudu_sql.storage.common.cancellation import CancelCheck, never_cancelled
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound

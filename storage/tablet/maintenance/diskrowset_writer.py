@@ -6,10 +6,10 @@ and releases the interpreter, so several rowsets can be written at once on threa
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.bloom_filter import BloomFilter
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.container import ContainerWriter, FileIdentity

@@ -17,8 +17,8 @@ and must not be durable before them.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING, SnapshotBound, bound_at
 from pykudu_sql.storage.tablet.delta.delta_store import Deltas, Ordinals, merge_redo
 from pykudu_sql.storage.tablet.delta.delta_tracker import visible_redo, visible_undo

@@ -14,12 +14,12 @@ A scan for changes reads, of each slice, only the stretch of each rowset that ha
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.hybrid_time import (
     UNCOMMITTED,
     SnapshotBound,

@@ -10,12 +10,12 @@ base: row ids stay, so any column can be read from whichever file has its newest
 """
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.bloom_filter import BloomFilter
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader

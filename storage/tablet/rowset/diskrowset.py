@@ -6,13 +6,14 @@ ordinal exists at a snapshot unless the deltas visible to it say otherwise.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.predicate.column_predicate import InList, Leaf
 from pykudu_sql.storage.common.predicate.predicate_eval import evaluate

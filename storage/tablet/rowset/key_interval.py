@@ -12,11 +12,11 @@ key share, read as one number.
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.tablet.rowset.rowset_tree import RowSetTree
 
 _TAIL_BYTES = 8

@@ -16,12 +16,12 @@ orders the newest keys too, for as long as somebody reads. Readers merge only wh
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 from sortedcontainers import SortedList
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.predicate.key_bounds import KeyRange

@@ -9,11 +9,11 @@ is added meanwhile lies behind those.
 import threading
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.predicate.row_filter import FilterStep
 from pykudu_sql.storage.common.types.arrays import array_to_cells, cells_to_array, constant_array
 from pykudu_sql.storage.common.types.ordinal_take import take_ordinals

@@ -7,11 +7,11 @@ the column holds plain ordinals, which are the addresses of the rowset of index 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.arrays import integers_of
 from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.schema import ColumnSchema

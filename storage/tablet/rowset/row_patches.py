@@ -6,11 +6,11 @@ are searched for in each layer.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.tablet.delta.delta_store import (
     CellPatch,

@@ -8,9 +8,10 @@ The tree is immutable.
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 
 

@@ -5,9 +5,10 @@ the whole database, so that one edit can commit to many tablets at once.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.hybrid_time import NOTHING, SnapshotBound, Timestamp
 from pykudu_sql.storage.tablet.delta.delta_file_meta import DeltaFileMeta
 

@@ -7,12 +7,12 @@ MemRowSet have no files; their changes stay in memory, as they do themselves.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.row_allowance import rows_within
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound
