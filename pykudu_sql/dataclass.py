@@ -65,8 +65,8 @@ def _methods(cls: type, *, frozen: bool, eq: bool, slots: bool) -> dict[str, Any
 
 
 def _initializer(cls: type) -> Callable[..., None]:
-    """Compile `__init__`: it writes slots by their descriptors, past a frozen `__setattr__`."""
-    names: dict[str, Any] = {"MISSING": MISSING}
+    """Compile `__init__`: it stores past a frozen `__setattr__`, slots by their descriptors."""
+    names: dict[str, Any] = {"MISSING": MISSING, "set_attribute": object.__setattr__}
     positional: list[str] = ["self"]
     keyword: list[str] = []
     lines: list[str] = []
@@ -76,8 +76,12 @@ def _initializer(cls: type) -> Callable[..., None]:
             continue
         if field.init:
             (keyword if field.kw_only else positional).append(parameter)
-        names[f"set_{field.name}"] = _field_setter(cls, field.name)
-        lines.append(f" set_{field.name}(self, {value})")
+        slot = getattr(cls, field.name, None)
+        if isinstance(slot, MemberDescriptorType):
+            names[f"set_{field.name}"] = slot.__set__
+            lines.append(f" set_{field.name}(self, {value})")
+        else:
+            lines.append(f" set_attribute(self, {field.name!r}, {value})")
     if hasattr(cls, "__post_init__"):
         lines.append(" self.__post_init__()")
     parameters = ", ".join([*positional, *(["*", *keyword] if keyword else [])])
@@ -99,14 +103,6 @@ def _parameter_and_value(field: "Field[Any]", names: dict[str, Any]) -> tuple[st
         call = f"make_{name}()"
         return f"{name}=MISSING", f"{call} if {name} is MISSING else {name}" if field.init else call
     return name, name if field.init else None
-
-
-def _field_setter(cls: type, name: str) -> Callable[[Any, Any], None]:
-    """What stores a field: the descriptor of its slot, else the instance's dictionary."""
-    slot = getattr(cls, name, None)
-    if isinstance(slot, MemberDescriptorType):
-        return slot.__set__
-    return lambda instance, value: object.__setattr__(instance, name, value)
 
 
 def _values_of(fields: "list[Field[Any]]") -> Callable[[Any], tuple[Any, ...]]:
