@@ -117,8 +117,9 @@ class DuckDBEngine:
             with self._failing(working), self._interruptible(cursor):
                 self._register(working, sql, parameters, relations)
                 relation = self._bind(cursor, sql, parameters)
-                types = tuple(format_engine_type(str(kind)) for kind in relation.types)
-                rows = self._batch_rows(relation, working.widths, sql, parameters, BUFFERED_ROWS)
+                kinds = relation.types
+                types = tuple([format_engine_type(str(kind)) for kind in kinds])
+                rows = self._batch_rows(kinds, working.widths, sql, parameters, BUFFERED_ROWS)
                 rows_table = materialized_rows(relation, self._duckdb.result_limit, rows)
                 self._give_back(working, relations)
             return EngineResult(rows_table, types)
@@ -140,8 +141,9 @@ class DuckDBEngine:
             with self._failing(working), self._interruptible(cursor):
                 self._register(working, sql, parameters, relations)
                 relation = self._bind(cursor, sql, parameters)
-                types = tuple(format_engine_type(str(kind)) for kind in relation.types)
-                rows = self._batch_rows(relation, working.widths, sql, parameters, STREAM_ROWS)
+                kinds = relation.types
+                types = tuple([format_engine_type(str(kind)) for kind in kinds])
+                rows = self._batch_rows(kinds, working.widths, sql, parameters, STREAM_ROWS)
                 reader = relation.to_arrow_reader(rows)
                 working.reader = reader
                 while size <= most and (batch := self._next(working, relations)) is not None:
@@ -155,7 +157,7 @@ class DuckDBEngine:
 
     def _batch_rows(
         self,
-        relation: "DuckDBPyRelation",
+        kinds: Sequence[Any],
         widths: Mapping[str, Width],
         sql: str,
         parameters: Sequence[Any],
@@ -163,10 +165,10 @@ class DuckDBEngine:
     ) -> int:
         if are_large(sql, parameters):
             most = BATCH_ROWS
-        elif are_gathered(sql, relation.types):
+        elif are_gathered(sql, kinds):
             most = VECTOR_ROWS
         limit = self._duckdb.memory_limit
-        return rows_of_batch(relation.types, widths, sql, parameters, limit, most)
+        return rows_of_batch(kinds, widths, sql, parameters, limit, most)
 
     def signatures(self) -> Sequence[tuple[str, tuple[str, ...]]]:
         """See StreamingEngine."""
@@ -297,12 +299,13 @@ class DuckDBEngine:
         if are_large(sql, parameters):
             size //= _GROWN_VECTORS
         assert cursor is not None
-        working.widths = {name: width_of(relation) for name, relation in relations.items()}
-        if any(pieces(width.row_bytes, size) > 1 for width in working.widths.values()):
+        widths = working.widths = {name: width_of(each) for name, each in relations.items()}
+        if any(pieces(width.row_bytes, size) > 1 for width in widths.values()):
             working.gathers = False
             cursor.execute(f"SET SESSION {GATHERING} = false")
         for name, relation in relations.items():
-            cursor.register(name, registered(relation, size))
+            fits = widths[name].vector_bytes <= size
+            cursor.register(name, relation if fits else registered(relation, size))
 
     def _bind(
         self, cursor: "DuckDBPyConnection", sql: str, parameters: Sequence[Any]
@@ -310,11 +313,12 @@ class DuckDBEngine:
         """The query bound to its parameters, as a relation that is not computed yet."""
         values = _typed(parameters, cursor) or None
         relation = cursor.sql(self._statement(cursor, sql), params=values)
+        kinds = relation.types
         wrapped_sql = sql
-        if hold_intervals(relation.types):
-            wrapped_sql = with_days(sql, relation.columns, relation.types)
-        if are_large(sql, parameters) or are_gathered(sql, relation.types):
-            wrapped_sql = with_batch_check(wrapped_sql, relation.columns, relation.types)
+        if hold_intervals(kinds):
+            wrapped_sql = with_days(sql, relation.columns, kinds)
+        if are_large(sql, parameters) or are_gathered(sql, kinds):
+            wrapped_sql = with_batch_check(wrapped_sql, relation.columns, kinds)
         if wrapped_sql is sql:
             return relation
         return cursor.sql(self._statement(cursor, wrapped_sql), params=values)

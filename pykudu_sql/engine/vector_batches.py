@@ -9,7 +9,7 @@ would gather the short vectors into long ones too, which engines of wide rows ar
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import ceil, log2
+from math import ceil, inf, log2
 from typing import Any, cast
 
 import numpy as np
@@ -23,13 +23,6 @@ from pykudu_sql.planner.value_bounds.excess import VECTOR_ROWS
 from pykudu_sql.storage.common.row_allowance import LEAST_WIDE_BYTES, rows_within
 from pykudu_sql.storage.common.types.value_bytes import value_bytes
 
-_NARROW = (pa.types.is_primitive, pa.types.is_decimal, pa.types.is_null)
-_TEXTS = (
-    pa.types.is_string,
-    pa.types.is_binary,
-    pa.types.is_large_string,
-    pa.types.is_large_binary,
-)
 _VIEW_BYTES = 16
 _LEAST_BYTES = 256 << 10
 _MOST_BYTES = 4 << 20
@@ -80,24 +73,31 @@ def pieces(width: float, size: int) -> int:
 class Width:
     """How wide the rows of a relation are.
 
-    `row_bytes`: in the mean; `sized_columns`: that have values of any length.
+    Attributes:
+        row_bytes: in the mean.
+        sized_columns: that have values of any length.
+        vector_bytes: of those in a vector, at most; infinite where they are not at hand.
     """
 
     row_bytes: float
     sized_columns: int
+    vector_bytes: float
 
 
 def width_of(relation: Relation) -> Width:
     """How wide the rows of a relation are."""
-    return Width(row_bytes(relation), len(_wide_columns(relation.schema)))
+    wide = _wide_columns(relation.schema)
+    most = _most_of_a_vector(relation, wide) if isinstance(relation, pa.Table) else inf
+    return Width(row_bytes(relation), len(wide), most)
 
 
 def row_bytes(relation: Relation) -> float:
     """Bytes of a row of a relation in the mean; of narrow rows they may be fewer."""
     if not isinstance(relation, pa.Table):
         return float(relation.row_bytes)
-    coded = (column for column in relation.columns if pa.types.is_dictionary(column.type))
-    words = sum(_column_bytes(chunk) for column in coded for chunk in column.chunks)
+    kinds = enumerate(relation.schema.types)
+    coded = [relation.column(i) for i, kind in kinds if pa.types.is_dictionary(kind)]
+    words = sum([_column_bytes(chunk) for column in coded for chunk in column.chunks])
     most = (relation.get_total_buffer_size() + words) / max(1, relation.num_rows)
     # To add up what slices have of their buffers takes a while where they are many.
     return float(most) if most < LEAST_WIDE_BYTES else bytes_of_row(relation)
@@ -115,7 +115,14 @@ def _wide_columns(schema: pa.Schema) -> Sequence[int]:
 
 
 def _is_narrow(kind: pa.DataType) -> bool:
-    return any(test(kind) for test in _NARROW)
+    tests = pa.types
+    return bool(tests.is_primitive(kind) or tests.is_decimal(kind) or tests.is_null(kind))
+
+
+def _most_of_a_vector(table: pa.Table, columns: Sequence[int]) -> float:
+    """An upper bound of the bytes of a vector of a table's rows."""
+    chunks = [table.column(i).chunks for i in columns]
+    return sum([max(map(_column_vector_bytes_bound, each), default=0.0) for each in chunks])
 
 
 def _bytes_of(batch: pa.RecordBatch, columns: Sequence[int]) -> float:
@@ -124,13 +131,16 @@ def _bytes_of(batch: pa.RecordBatch, columns: Sequence[int]) -> float:
 
 def _vector_bytes_bound(batch: pa.RecordBatch, columns: Sequence[int]) -> float:
     """An upper bound of the bytes of a vector; only of views it reads the lengths of texts."""
-    return sum(_column_vector_bytes_bound(batch.column(i)) for i in columns)
+    return sum([_column_vector_bytes_bound(batch.column(i)) for i in columns])
 
 
 def _column_vector_bytes_bound(column: pa.Array) -> float:
     if pa.types.is_string_view(column.type) and len(column):
         return float(VECTOR_ROWS * (int(_view_lengths(column).max()) + _VIEW_BYTES))
-    return _column_bytes(column)
+    lengths = _text_lengths(column.dictionary) if isinstance(column, pa.DictionaryArray) else None
+    if lengths is None:
+        return _column_bytes(column)
+    return float(min(len(column), VECTOR_ROWS) * int(lengths.max()))
 
 
 def _largest_vector(batch: pa.RecordBatch, columns: Sequence[int]) -> float:
@@ -147,22 +157,16 @@ def _largest_vector(batch: pa.RecordBatch, columns: Sequence[int]) -> float:
 
 def _bytes_between(column: pa.Array, edges: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Bytes of the values from each edge to the next."""
-    kind = column.type
-    if pa.types.is_string(kind) or pa.types.is_binary(kind):
-        width: np.dtype[Any] = np.dtype(np.int32)
-    elif pa.types.is_large_string(kind) or pa.types.is_large_binary(kind):
-        width = np.dtype(np.int64)
-    elif isinstance(column, pa.DictionaryArray):
+    if isinstance(column, pa.DictionaryArray):
         lengths = _wide_words(column.dictionary)
         if lengths is None:
             return np.diff(edges) * (_column_bytes(column) / len(column))
         return np.add.reduceat(lengths[_codes(column)], edges[:-1]).astype(np.float64)
-    elif pa.types.is_string_view(kind):
+    if pa.types.is_string_view(column.type):
         return np.add.reduceat(_view_lengths(column), edges[:-1], dtype=np.float64)
-    else:
+    offsets = _text_offsets(column)
+    if offsets is None:
         return np.full(len(edges) - 1, float(column.nbytes))
-    start = width.itemsize * column.offset
-    offsets = np.frombuffer(column.buffers()[1], width, len(column) + 1, start)
     return np.diff(offsets[edges]).astype(np.float64)
 
 
@@ -188,11 +192,29 @@ def _view_lengths(column: pa.Array) -> npt.NDArray[np.int32]:
 
 def _wide_words(words: pa.Array) -> npt.NDArray[np.int64] | None:
     """Bytes of each word of a dictionary, none behind them; None where the mean is good enough."""
-    kind = words.type
-    if words.nbytes < LEAST_WIDE_BYTES or not any(test(kind) for test in _TEXTS):
+    lengths = _text_lengths(words)
+    if lengths is None or lengths.max() < LEAST_WIDE_BYTES:
         return None
-    lengths = pc.binary_length(words).fill_null(0).to_numpy(zero_copy_only=False)
-    return np.append(lengths, 0).astype(np.int64) if lengths.max() >= LEAST_WIDE_BYTES else None
+    return np.append(lengths, 0).astype(np.int64)
+
+
+def _text_lengths(words: pa.Array) -> npt.NDArray[Any] | None:
+    """Bytes of each word of a dictionary; None where it has none, or no texts."""
+    offsets = _text_offsets(words) if len(words) else None
+    return None if offsets is None else np.diff(offsets)
+
+
+def _text_offsets(column: pa.Array) -> npt.NDArray[Any] | None:
+    """Where the texts of a column begin, and where the last one ends; None of other types."""
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_binary(kind):
+        width: np.dtype[Any] = np.dtype(np.int32)
+    elif pa.types.is_large_string(kind) or pa.types.is_large_binary(kind):
+        width = np.dtype(np.int64)
+    else:
+        return None
+    start = width.itemsize * column.offset
+    return np.frombuffer(column.buffers()[1], width, len(column) + 1, start)
 
 
 def _codes(column: pa.DictionaryArray) -> npt.NDArray[np.int64]:

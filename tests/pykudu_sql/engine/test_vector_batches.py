@@ -1,6 +1,7 @@
 """Batches of wide rows are cut, and the engine's vectors with them."""
 
 from collections.abc import Iterator, Sequence
+from math import inf
 
 import duckdb
 import pyarrow as pa
@@ -16,6 +17,7 @@ from pykudu_sql.engine.vector_batches import (
     row_bytes,
     table_in_vectors,
     vector_bytes,
+    width_of,
 )
 
 SIZE = 1 << 20
@@ -125,6 +127,26 @@ def test_rows_are_wide_where_a_vector_of_them_has_many_times_its_bytes(relation:
     assert row_bytes(relation) == pytest.approx(60_000, rel=0.001)
     assert pieces(row_bytes(relation), SIZE) > 1
     assert pieces(row_bytes(relation), 1 << 30) == 1
+
+
+def test_the_longest_word_bounds_a_vector_whatever_the_number_of_rows() -> None:
+    """So a large table of a few short words is handed on without a look at its batches."""
+    words = pa.array(["a short word", "another one", None] * 100_000).dictionary_encode()
+    table = pa.table({"k": range(300_000), "s": words, "v": words.slice(0)}).slice(77)
+    assert width_of(table).vector_bytes == 2 * 2048 * len("a short word")
+    assert width_of(WIDE_ROWS).vector_bytes >= ROWS * len(WIDE)
+    assert width_of(pa.table({"k": range(5)})).vector_bytes == 0
+    assert width_of(Streamed()).vector_bytes == inf
+
+
+@pytest.mark.parametrize("start", [0, 1, 2048])
+def test_no_vector_has_more_bytes_than_the_bound(start: int) -> None:
+    texts = ["ab"] * 2048 + [WIDE] * 20 + ["ab"] * 2048
+    for array in (pa.array(texts), pa.array(texts, pa.string_view())):
+        batch = pa.record_batch({"s": array}).slice(start)
+        assert width_of(pa.Table.from_batches([batch])).vector_bytes >= 20 * len(WIDE)
+    coded = pa.table({"s": pa.array(texts).dictionary_encode()}).slice(start)
+    assert width_of(coded).vector_bytes == 2048 * len(WIDE)
 
 
 @pytest.mark.parametrize(
