@@ -59,9 +59,9 @@ def unify(chunks: Sequence[pa.Array], column_type: DataType) -> pa.ChunkedArray:
 
 def _in_one_form(chunks: Sequence[pa.Array], column_type: DataType) -> pa.ChunkedArray:
     """Chunks without dictionaries; texts as views where some are."""
-    if not any(pa.types.is_string_view(chunk.type) for chunk in chunks):
-        return pa.chunked_array(chunks, column_type.arrow)
     view = pa.string_view()
+    if not column_type.is_text or view not in [chunk.type for chunk in chunks]:
+        return pa.chunked_array(chunks, column_type.arrow)
     return pa.chunked_array([chunk.cast(view) for chunk in chunks], view)
 
 

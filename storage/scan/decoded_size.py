@@ -19,7 +19,7 @@ def decoded_bytes(rowset: RowSet, columns: Sequence[ColumnSchema], bound: Snapsh
     `bound`: of the snapshot. Raises CorruptionError: a footer is not what was written.
     """
     if isinstance(rowset, DiskRowSet):
-        return sum(_on_disk(rowset, column, bound) for column in columns)
+        return sum([_on_disk(rowset, column, bound) for column in columns])
     rows = rowset.row_count(bound)
     size = rows * sum(column.type.width for column in columns)
     if isinstance(rowset, MemRowSet) and any(column.type.is_variable for column in columns):
@@ -30,4 +30,5 @@ def decoded_bytes(rowset: RowSet, columns: Sequence[ColumnSchema], bound: Snapsh
 def _on_disk(rowset: DiskRowSet, column: ColumnSchema, bound: SnapshotBound) -> int:
     if column.id == ROW_ADDRESS.id:
         return rowset.meta.rows * column.type.width
-    return rowset.base.decoded_bytes(column) + rowset.tracker.cell_bytes(column, bound)
+    size = rowset.base.decoded_bytes(column)
+    return size if rowset.tracker.is_empty else size + rowset.tracker.cell_bytes(column, bound)

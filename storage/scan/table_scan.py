@@ -142,7 +142,7 @@ class TableScan:
         """
         total = self.row_count * (self._fixed_width + _STRING_BYTES * self._strings)
         if self._strings:
-            total += sum(_size_of(read.rowset) for read in self.reads)
+            total += sum([_size_of(read.rowset) for read in self.reads])
         return total
 
     @cached_property

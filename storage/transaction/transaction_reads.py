@@ -105,6 +105,15 @@ class TransactionReads:
             piece_bytes=services.budget.piece(MOST_DECODED),
         )
 
+    def rows_to_scan(
+        self, table: TableInfo, spec: ScanSpec, bound: SnapshotBound | None = None
+    ) -> int:
+        """Rows of the rowsets that a scan reads; see `TableScan.row_count`.
+
+        `bound`: as for `table_scan`. Raises HistoryPurgedError: history does not reach back to it.
+        """
+        return self._scan(table, spec, bound, None).row_count
+
     def _scan(
         self,
         table: TableInfo,

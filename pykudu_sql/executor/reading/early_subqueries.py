@@ -12,7 +12,7 @@ from pykudu_sql.executor.reading.join_scans import (
     ScanReport,
     relations_of,
 )
-from pykudu_sql.executor.reading.scans import pruned_scan
+from pykudu_sql.executor.reading.scans import rows_to_scan
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.operands.template import bind_predicate
 from pykudu_sql.planner.operands.value import ParameterValues
@@ -63,4 +63,4 @@ def _narrows_many(
 ) -> bool:
     scan = next(each for each in query.scans if each.name == subquery.target)
     predicate = bind_predicate(scan.predicate, parameters)
-    return pruned_scan(scan, predicate, transaction).row_count >= LEAST_LOOKED_UP
+    return rows_to_scan(scan, predicate, transaction) >= LEAST_LOOKED_UP

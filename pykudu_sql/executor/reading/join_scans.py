@@ -26,7 +26,7 @@ import pyarrow as pa
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.reading.query_parameters import check_parameter_values
-from pykudu_sql.executor.reading.scans import pruned_scan, relation_of
+from pykudu_sql.executor.reading.scans import relation_of, rows_to_scan
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.operands.comparison import conjunction
 from pykudu_sql.planner.operands.template import bind_predicate
@@ -152,8 +152,9 @@ def relations_of(
             report.rows = relation.num_rows if isinstance(relation, pa.Table) else None
         if not isinstance(relation, pa.Table):
             continue
-        left = max(0, left - relation.nbytes)
-        budget.hold(relation, relation.nbytes)
+        size = relation.nbytes
+        left = max(0, left - size)
+        budget.hold(relation, size)
         covered = [other for other in pending.values() if _covers(waiting, other)]
         for other in covered:
             relations[other.scan.name] = relation.select(_names(other.scan))
@@ -192,7 +193,7 @@ def _rows_to_read(waiting: _Pending, transaction: Transaction) -> int:
         return int(rows.num_rows if isinstance(rows, pa.Table) else rows.row_count)
     if is_system(table) or waiting.scan.history is not None:
         return 0
-    return pruned_scan(waiting.scan, waiting.predicate, transaction).row_count
+    return rows_to_scan(waiting.scan, waiting.predicate, transaction)
 
 
 def _order(waiting: _Pending) -> tuple[float, int]:

@@ -20,10 +20,12 @@ from pykudu_sql.executor.reading.statement_check import StatementCheck
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.plan.plan import Scan
+from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import is_system
 from pykudu_sql.storage.common.predicate.column_predicate import Predicate
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, ScanSpec
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.remote.system_tables import rows_at
 from pykudu_sql.storage.scan.bounded_rows import exceeds, read_within, rows_to_read
 from pykudu_sql.storage.scan.column_words import words_of
@@ -89,10 +91,22 @@ def pruned_scan(
     stats: ScanStats | None = None,
 ) -> TableScan:
     """A scan, its tablets pruned, for what its metadata say; see `relation_of`."""
+    return transaction.scan(*_readable(scan, predicate, transaction), stats)
+
+
+def rows_to_scan(scan: Scan, predicate: Predicate | None, transaction: Transaction) -> int:
+    """Rows in the tablets that a scan has to look at, of which not all need match."""
+    return transaction.rows_to_scan(*_readable(scan, predicate, transaction))
+
+
+def _readable(
+    scan: Scan, predicate: Predicate | None, transaction: Transaction
+) -> tuple[TableInfo, ScanSpec, SnapshotBound | None]:
+    """What a transaction is to read for a scan, whose moment has become readable."""
     if scan.bound is not None:
         transaction.wait_until_readable(scan.bound)
     spec = ScanSpec(scan.column_ids, predicate, scan.limit, scan.order, scan.addressed)
-    return transaction.scan(scan.table, spec, scan.bound, stats)
+    return scan.table, spec, scan.bound
 
 
 def prepared_scan(

@@ -100,9 +100,11 @@ class BaseColumns:
             cached = self._base.patched_columns.at_hand(self._current, column)
             if cached is not None:
                 return cells_at(cached, ordinals)
+        base = self._some(column, ordinals, self._stats)
+        if not self._view.may_change(column.id):
+            return base
         if self._changes is None or not np.array_equal(self._changes.ordinals, ordinals):
             self._changes = RowPatches(self._view, ordinals)
-        base = self._some(column, ordinals, self._stats)
         return apply_patch(base, 0, self._changes.patch(column.id), column.type)
 
     def addresses(self, start: int, stop: int) -> Ordinals:

@@ -99,6 +99,7 @@ class CFileSet:
         self._overlays = tuple(overlays)
         self._readers: dict[str, ContainerReader] = {}
         self._columns: dict[int, CFileReader | None] = {}
+        self._decoded: dict[int, int] = {}
         self._skips: dict[int, SkipIndex | None] = {}
         self._bloom: BloomFilter | None = None
         self._index: KeyIndex | None = None
@@ -166,7 +167,13 @@ class CFileSet:
         """
         if not column.type.is_variable:
             return self.rows * column.type.width
-        entry = self.entry(column.id)
+        size = self._decoded.get(column.id)
+        if size is None:
+            size = self._decoded[column.id] = self._decoded_texts(column.id)
+        return size
+
+    def _decoded_texts(self, column_id: int) -> int:
+        entry = self.entry(column_id)
         if entry is None:
             return 0
         if entry.dictionary is not None:

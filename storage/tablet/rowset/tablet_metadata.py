@@ -89,6 +89,8 @@ class RowSetMeta:
     @property
     def total_size(self) -> int:
         """Bytes of all its files."""
+        if not (self.overlays or self.redo or self.undo):
+            return self.size
         return self.image_size + self.redo_size + sum(file.size for file in self.undo)
 
     @property

@@ -73,3 +73,25 @@ def test_a_stretch_has_no_more_rows_than_a_piece_takes(changed: bool) -> None:
     read = [text for batch in batches for text in batch.column(0).to_pylist()]
     assert sorted(read) == LARGE
     store.close()
+
+
+def test_the_size_of_a_rowset_follows_changes_after_it_was_asked() -> None:
+    store = store_of(SMALL)
+    assert decoded(store) < ROWS * WIDTH
+    write(store, LARGE)
+    in_memory = decoded(store)
+    store.flush()
+    assert min(in_memory, decoded(store)) >= ROWS * WIDTH
+
+
+def decoded(store: Store) -> int:
+    scan = scan_of(store)
+    return decoded_bytes(scan.reads[0].rowset, scan.columns, scan.bound)
+
+
+def test_rows_to_scan_are_those_of_the_scan() -> None:
+    store = store_of(SMALL)
+    write(store, LARGE)
+    table, transaction = store.catalog.table("t"), store.begin()
+    assert transaction.rows_to_scan(table, ScanSpec((1,))) == ROWS
+    assert transaction.rows_to_scan(table, ScanSpec((1,))) == scan_of(store).row_count
