@@ -205,6 +205,25 @@ class PykuduDDLCompiler(compiler.DDLCompiler):
             return _unenforced(constraint, "CHECK constraint")
         return super().visit_check_constraint(constraint, **kw)  # type: ignore[no-untyped-call]
 
+    def visit_add_constraint(self, create: Any, **kw: Any) -> str:
+        """Empty for a constraint that is not enforced: foreign keys of tables that name each other.
+
+        Raises CompileError: the constraint has no name.
+        """
+        if self.process(create.element) is None:
+            return ""
+        return str(super().visit_add_constraint(create, **kw))  # type: ignore[no-untyped-call]
+
+    def visit_drop_constraint(self, drop: Any, **kw: Any) -> str:
+        """Empty for what was never added."""
+        constraint = drop.element
+        is_rule = isinstance(constraint, schema.CheckConstraint)
+        if isinstance(constraint, schema.ForeignKeyConstraint | schema.UniqueConstraint) or (
+            is_rule and not constraint.dialect_options["pykudu"]["enforced"]
+        ):
+            return ""
+        return str(super().visit_drop_constraint(drop, **kw))  # type: ignore[no-untyped-call]
+
     def post_create_table(self, table: schema.Table) -> str:
         """Partitions, comment and properties."""
         options = table.dialect_options["pykudu"]

@@ -170,7 +170,12 @@ class PykuduDialect(Reflection, DefaultDialect):
         parameters: Any,
         context: ExecutionContext | None = None,
     ) -> None:
-        """Run a statement, at the moment that its options name."""
+        """Run a statement, at the moment that its options name; nothing of an empty one.
+
+        That is what a constraint becomes that is not enforced.
+        """
+        if not statement:
+            return
         options = {} if context is None else context.execution_options
         with _reading_as_of(cursor, options):
             cursor.execute(statement, parameters)

@@ -138,6 +138,31 @@ def test_mapped_objects_are_numbered_and_found_by_relations(engine: Any) -> None
         assert session.scalar(sa.select(sa.func.count()).select_from(Book)) == 1
 
 
+def test_foreign_keys_of_tables_that_name_each_other_are_left_out(engine: Any) -> None:
+    metadata = sa.MetaData()
+    for name, other in (("hen", "egg"), ("egg", "hen")):
+        reference = sa.ForeignKey(f"{other}.id", name=f"{name}_{other}")
+        key = sa.Column("id", sa.Integer, primary_key=True)
+        sa.Table(name, metadata, key, sa.Column("other", reference))
+    with pytest.warns(UnenforcedConstraintWarning, match="foreign key '(hen_egg|egg_hen)'"):
+        metadata.create_all(engine)
+    assert sa.inspect(engine).get_table_names() == ["egg", "hen"]
+    metadata.drop_all(engine)
+    assert sa.inspect(engine).get_table_names() == []
+
+
+def test_a_migration_with_a_constraint_that_is_not_enforced_warns(engine: Any) -> None:
+    table = sa.Table("t", sa.MetaData(), sa.Column("id", sa.Integer, primary_key=True))
+    table.create(engine)
+    unique = sa.UniqueConstraint(table.c.id, name="u")
+    rule = sa.CheckConstraint("id > 0", name="c", pykudu_enforced=False, table=table)
+    with engine.begin() as connection, pytest.warns(UnenforcedConstraintWarning) as warned:
+        for constraint in (unique, rule):
+            connection.execute(sa.schema.AddConstraint(constraint))
+            connection.execute(sa.schema.DropConstraint(constraint))
+    assert len(warned) == 2
+
+
 def test_check_constraints_are_kept_and_reflected(engine: Any) -> None:
     table = sa.Table(
         "stock",
