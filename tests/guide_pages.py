@@ -35,8 +35,8 @@ _EXAMPLE = re.compile(
 _VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}"), "MOMENT"),
     (re.compile(r"\b[\d.]+ (ms|s)\b"), "DURATION"),
-    (re.compile(r"[\d,]+ (bytes|rows/s|rows stored)"), "COST"),
-    (re.compile(r"[\d,]+ (of \d+ )?files( new: [\d,]+ rows)?"), "FILES"),
+    (re.compile(r"[\d,]+ (bytes?|rows?/s|rows? stored)"), "COST"),
+    (re.compile(r"[\d,]+ (of \d+ )?files?( new: [\d,]+ rows?)?"), "FILES"),
 )
 
 

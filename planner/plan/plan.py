@@ -59,6 +59,7 @@ from pykudu_sql.storage.catalog.alter import AlterStep
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.catalog.namespace import ViewInfo
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import Schema
@@ -111,8 +112,8 @@ class CreateTable(Command):
     @property
     def headline(self) -> str:
         """Its first line in EXPLAIN."""
-        tablets = len(self.partition_schema.partitions())
-        return f"{self.words} {self.name}: {tablets} tablet{'' if tablets == 1 else 's'}"
+        tablets = noun_count(len(self.partition_schema.partitions()), "tablet")
+        return f"{self.words} {self.name}: {tablets}"
 
     @property
     def words(self) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pykudu_sql.dataclass import dataclass
+from pykudu_sql.storage.common.noun_count import noun_count
 
 # Called from time to time with how much is done, in words.
 Progress = Callable[[str], None]
@@ -47,10 +48,11 @@ class JobReport:
         rejected = f", {self.rejected:,} rejected{why}" if self.rejected else ""
         rows, rate = "", ""
         if self.rows is not None:
-            rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}, "
-            speed = self.rows / self.seconds if self.seconds else 0.0
-            rate = f" ({speed:,.0f} rows/s)" if speed >= 1 else ""
-        return f"{note}{rows}{self.bytes:,} bytes in {self.seconds:.1f} s{rate}{rejected}"
+            rows = f"{noun_count(self.rows, 'row')}, "
+            speed = round(self.rows / self.seconds) if self.seconds else 0
+            rate = f" ({noun_count(speed, 'row')}/s)" if speed else ""
+        size = noun_count(self.bytes, "byte")
+        return f"{note}{rows}{size} in {self.seconds:.1f} s{rate}{rejected}"
 
 
 class Stopwatch:

@@ -16,6 +16,7 @@ from pykudu_sql.jobs.options import RestoreOptions
 from pykudu_sql.jobs.report import JobReport, Stopwatch
 from pykudu_sql.jobs.restored_tables import restore_tables
 from pykudu_sql.jobs.step_files import files_to, sync_folders
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.hybrid_time import (
     SnapshotBound,
@@ -64,7 +65,7 @@ def restore(source: str, database: str, options: RestoreOptions | None = None) -
         return watch.report(rows, step.size, note=note)
     check_written(database, database)
     files = _clone(step, place, settings, choice.on_spark)
-    return watch.report(None, step.size, note=f"{note}, {files:,} files")
+    return watch.report(None, step.size, note=f"{note}, {noun_count(files, 'file')}")
 
 
 def steps_until(steps: Sequence[BackupStep], to: str | None) -> Sequence[BackupStep]:

@@ -20,6 +20,7 @@ from pykudu_sql.jobs.report import Progress
 from pykudu_sql.jobs.step_files import files_to
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.errors import (
@@ -241,7 +242,7 @@ class _Restore:
                 columns = dict(zip(ids, chunk.columns, strict=True))
                 files += stage_rows(env, target, transaction.coerce(table, columns))
                 self._restored_rows += chunk.num_rows
-                self.progress(f"{self._restored_rows:,} rows")
+                self.progress(noun_count(self._restored_rows, "row"))
         finally:
             transaction.rollback()
         return files

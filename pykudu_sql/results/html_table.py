@@ -3,6 +3,8 @@
 import html
 from collections.abc import Sequence
 
+from pykudu_sql.storage.common.noun_count import noun_count
+
 
 def html_table(
     names: Sequence[str], types: Sequence[str], rows: Sequence[Sequence[object]], length: int | None
@@ -33,4 +35,4 @@ def _rest(rows: Sequence[object], length: int | None) -> str:
         return "<p>rows are computed as they are fetched</p>"
     if length > len(rows):
         return f"<p>{len(rows):,} of {length:,} rows</p>"
-    return f"<p>{length:,} row{'' if length == 1 else 's'}</p>"
+    return f"<p>{noun_count(length, 'row')}</p>"

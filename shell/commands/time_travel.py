@@ -17,6 +17,7 @@ from pykudu_sql.shell.output.spans import Line, Role, Span
 from pykudu_sql.shell.output.wrapping import wrap_line
 from pykudu_sql.shell.parameters import Value, parse_value, split_arguments
 from pykudu_sql.shell.settings import UsageError, suggest_name
+from pykudu_sql.storage.common.noun_count import noun_count
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
@@ -147,8 +148,7 @@ def log(session: "ShellSession", arguments: Sequence[str]) -> None:
     versions = [(begin, end, row) for begin, end, *row in session.query(sql, values)]
     for line in version_lines((*keys, *others), len(keys), versions):
         _write_wrapped(session, line)
-    plural = "" if len(versions) == 1 else "s"
-    session.output.write(f"{len(versions):,} version{plural}\n")
+    session.output.write(f"{noun_count(len(versions), 'version')}\n")
 
 
 def _of_key(
@@ -216,8 +216,8 @@ def layout(session: "ShellSession", arguments: Sequence[str]) -> None:
     columns = (session.output.width() or _PICTURE_COLUMNS) - 4
     for tablet, part, rowsets, rows, size, height in session.query(_TABLETS, [table.catalog_name]):
         heading = f"tablet {tablet}" + (f"  {part}" if part else "")
-        plural = "" if rowsets == 1 else "s"
-        counts = f"  {rowsets:,} rowset{plural}, {rows:,} rows, {size}, height {height or 0:.1f}"
+        amounts = f"{noun_count(rowsets, 'rowset')}, {noun_count(rows, 'row')}"
+        counts = f"  {amounts}, {size}, height {height or 0:.1f}"
         _write_wrapped(session, (Span(heading, Role.NAME), Span(counts, Role.FRAME)))
         for line in draw_rowsets(shapes.get(tablet, []), max(columns, 8)):
             session.output.write_line((Span("  "), *line))

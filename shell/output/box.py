@@ -6,6 +6,7 @@ not fit are left out (`layout` says which), and of a long result the first and l
 the right. A pure function of its input.
 """
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
@@ -16,6 +17,7 @@ from pykudu_sql.shell.output.layout import BORDERS, Placement, SizeRequest, fits
 from pykudu_sql.shell.output.spans import Line, Role, Span
 from pykudu_sql.shell.output.values import is_number_type, is_text_type, to_grouped_text, to_text
 from pykudu_sql.shell.output.wrapping import longest_piece, wrap_name, wrap_text
+from pykudu_sql.storage.common.noun_count import noun_count
 
 Row = Sequence[Any]
 
@@ -24,6 +26,7 @@ _NARROWEST = 8
 _READABLE = 18
 # Values without blanks up to this width are names or UUIDs, which are not cut.
 _LONGEST_WORD = 36
+_TIME = re.compile(r"\d{4,6}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?")
 _WIDEST_TYPE = 16
 # The most lines of a text in one cell, and in the only column of a result.
 _CELL_LINES = 3
@@ -104,8 +107,13 @@ class _Column:
     def _least_values(self, widest: int) -> int:
         if not self.is_text:
             return widest
-        is_word = widest <= _LONGEST_WORD and not any(" " in cell for cell in self.cells)
+        is_word = widest <= _LONGEST_WORD and not any(map(_has_words, self.cells))
         return widest if is_word else min(widest, _READABLE)
+
+
+def _has_words(cell: str) -> bool:
+    """Whether a cell may be broken at a blank; a time is not."""
+    return " " in cell and _TIME.fullmatch(cell) is None
 
 
 def draw(preview: Preview, style: ValueStyle, screen: Screen) -> tuple[Iterator[Line], int]:
@@ -136,7 +144,7 @@ def footer(preview: Preview, visible_columns: int) -> str:
 
 
 def _count(number: int, noun: str, visible: int) -> str:
-    text = f"{number:,} {noun}{'' if number == 1 else 's'}"
+    text = noun_count(number, noun)
     return text if visible == number else f"{text} ({visible:,} shown)"
 
 

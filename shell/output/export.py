@@ -61,6 +61,8 @@ ROW_EXPORTS: Mapping[str, Export] = {
 }
 # Those whose first chunk is the names of the columns.
 HEADED_FORMATS = frozenset({"csv", "tsv"})
+# Those that end with the number of rows.
+COUNTED_FORMATS = frozenset({"psql"})
 SPREADSHEET_FORMATS = frozenset({"csv", "tsv"})
 # How NULL is written unless the user chose otherwise.
 NULL_TEXTS: Mapping[str, str] = {"csv": "", "psql": "", "tsv": "\\N"}

@@ -22,6 +22,7 @@ from pykudu_sql.shell.output.box import (
 )
 from pykudu_sql.shell.output.export import (
     COLUMN_FORMATS,
+    COUNTED_FORMATS,
     HEADED_FORMATS,
     NULL_TEXTS,
     ROW_EXPORTS,
@@ -35,6 +36,7 @@ from pykudu_sql.shell.output.terminal import Output
 from pykudu_sql.shell.output.values import unique_names
 from pykudu_sql.shell.output.vertical import draw_vertical
 from pykudu_sql.shell.settings import Settings
+from pykudu_sql.storage.common.noun_count import noun_count
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -235,6 +237,7 @@ def _rows(table: "pa.Table") -> list[Sequence[Any]]:
 def _export(
     cursor: "Cursor", output: Output, settings: Settings, cancel_check: Callable[[], None]
 ) -> str:
+    """Print a result in another format than a table; its summary, unless the format has it."""
     names, types = _columns(cursor)
     rows = 0
 
@@ -260,7 +263,7 @@ def _export(
         chunks = _column_chunks(names, column_batches(), settings)
     for chunk in chunks:
         output.write(chunk)
-    return f"{rows:,} row{'' if rows == 1 else 's'}"
+    return "" if settings.format in COUNTED_FORMATS else noun_count(rows, "row")
 
 
 def format_last(retained: LastResult, settings: Settings) -> str:

@@ -1,15 +1,19 @@
 """The line below a statement's result: rows, and the time that the statement took."""
 
+from pykudu_sql.storage.common.noun_count import noun_count
+
 
 def affected_rows(rows: int) -> str:
     """The summary of a statement without a result; `rows` is negative where none are counted."""
     if rows < 0:
         return "OK"
-    return f"{rows:,} row{'' if rows == 1 else 's'} affected"
+    return f"{noun_count(rows, 'row')} affected"
 
 
 def timed(summary: str, seconds: float) -> str:
-    """A summary with the time of its statement."""
+    """A summary with the time of its statement; the time alone where nothing is summarized."""
+    if not summary:
+        return f"Time: {format_duration(seconds)}"
     return f"{summary.removesuffix('.')} in {format_duration(seconds)}"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from pykudu_sql.shell.output.display import escape, pad, width
 from pykudu_sql.shell.output.values import to_text
+from pykudu_sql.storage.common.noun_count import noun_count
 
 Batches = Iterable[Sequence[Sequence[Any]]]
 
@@ -44,8 +45,7 @@ def psql(names: Sequence[str], batches: Batches, null: str) -> Iterator[str]:
             for cell, w, is_number in zip(row, widths, right, strict=True)
         ]
         yield f" {' | '.join(cells)} ".rstrip(" ") + "\n"
-    count = len(rows) - 1
-    yield f"({count} row{'' if count == 1 else 's'})\n"
+    yield f"({noun_count(len(rows) - 1, 'row')})\n"
 
 
 def _centred(cell: str, columns: int) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.report.facts import DatabaseFacts, TableFacts
 from pykudu_sql.shell.report.sizes import format_size
+from pykudu_sql.storage.common.noun_count import noun_count
 
 # Below these nobody would notice the gain.
 _HEIGHT = 2.0
@@ -60,7 +61,8 @@ def _optimize_reasons(table: TableFacts) -> Iterator[str]:
     rows = sum(rowset.rows for rowset in rowsets)
     changes = sum(rowset.changes for rowset in rowsets)
     if rows and changes >= _CHANGES_SHARE * rows:
-        yield f"scans apply {changes:,} changes to {rows:,} rows, and none afterwards"
+        applied = f"{noun_count(changes, 'change')} to {noun_count(rows, 'row')}"
+        yield f"scans apply {applied}, and none afterwards"
     dead = rows - sum(rowset.live_rows for rowset in rowsets)
     if rows and dead >= _DEAD_SHARE * rows:
         size = sum(rowset.disk_bytes for rowset in rowsets) * dead // rows

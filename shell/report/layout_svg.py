@@ -9,6 +9,7 @@ from html import escape
 
 from pykudu_sql.shell.report.facts import RowsetFacts, TabletFacts
 from pykudu_sql.shell.report.sizes import format_size
+from pykudu_sql.storage.common.noun_count import noun_count
 
 _WIDTH = 1000
 _LANE, _GAP = 20, 4
@@ -25,8 +26,8 @@ def layout_svg(tablet: TabletFacts) -> str:
     bottom = len(lanes) * (lane + _GAP)
     height = bottom + _PROFILE + 22
     label = (
-        f"Tablet {tablet.number}: {len(tablet.rowsets)} rowsets in {len(lanes)} lines, average "
-        f"height {tablet.height:.1f}"
+        f"Tablet {tablet.number}: {noun_count(len(tablet.rowsets), 'rowset')} in "
+        f"{noun_count(len(lanes), 'line')}, average height {tablet.height:.1f}"
     )
     parts = [
         f'<svg class="layout" viewBox="0 0 {_WIDTH} {height}" role="img" '
@@ -60,7 +61,7 @@ def _rowset(rowset: RowsetFacts, y: int, lane: int) -> Iterator[str]:
     kind = "memory" if rowset.in_memory else "disk"
     name = "MemRowSet" if rowset.in_memory else f"DiskRowSet {rowset.number}"
     tooltip = [
-        f"{name}: {rowset.rows:,} rows, {rowset.live_rows:,} alive",
+        f"{name}: {noun_count(rowset.rows, 'row')}, {rowset.live_rows:,} alive",
         f"{format_size(rowset.disk_bytes)} on disk",
         f"{rowset.redo_records:,} REDO and {rowset.undo_records:,} UNDO records, "
         f"{rowset.memory_deltas:,} changes in memory",
@@ -101,10 +102,9 @@ def _profile(rowsets: Sequence[RowsetFacts], top: int) -> Iterator[str]:
         for i, count in enumerate(counts)
         if count
     )
-    plural = "" if highest == 1 else "s"
     yield (
         f'<g><title>rowsets over the keys: at most {highest}</title><path class="profile" '
         f'd="{bars}"/></g>'
         f'<text class="axis" x="{_WIDTH / 2}" y="{top + _PROFILE + 16}" text-anchor="middle">'
-        f"at most {highest} rowset{plural} over a key</text>"
+        f"at most {noun_count(highest, 'rowset')} over a key</text>"
     )

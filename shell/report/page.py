@@ -12,6 +12,7 @@ from pykudu_sql.shell.report.facts import ColumnFacts, DatabaseFacts, TableFacts
 from pykudu_sql.shell.report.layout_svg import layout_svg
 from pykudu_sql.shell.report.sizes import format_size
 from pykudu_sql.shell.report.style import STYLE
+from pykudu_sql.storage.common.noun_count import noun_count
 
 # Pictures of a table that are there at once; those of its other tablets open on demand.
 _OPEN_TABLETS = 4
@@ -117,8 +118,7 @@ def _table(table: TableFacts, number: int) -> Iterator[str]:
         yield from _tablet(tablet)
     rest = table.tablets[_OPEN_TABLETS:]
     if rest:
-        plural = "" if len(rest) == 1 else "s"
-        yield f"<details><summary>{len(rest):,} more tablet{plural}</summary>"
+        yield f"<details><summary>{noun_count(len(rest), 'more tablet')}</summary>"
         for tablet in rest:
             yield from _tablet(tablet)
         yield "</details>"
@@ -156,7 +156,7 @@ def _partitions(tablets: Sequence[TabletFacts]) -> Iterator[str]:
     if len(tablets) < 2:
         return
     yield f"<h3>Partitions</h3><details{' open' if len(tablets) <= 16 else ''}>"
-    yield f"<summary>{len(tablets):,} tablets</summary>"
+    yield f"<summary>{noun_count(len(tablets), 'tablet')}</summary>"
     yield from _head_row(("tablet", "number"), ("partition", ""), ("live rows", "number"),
                          ("on disk", "number"), ("of it history", "number"),
                          ("in memory", "number"), ("", ""))  # fmt: skip
@@ -178,10 +178,10 @@ def _tablet(tablet: TabletFacts) -> Iterator[str]:
     on_disk = sum(not rowset.in_memory for rowset in tablet.rowsets)
     changes = sum(rowset.changes for rowset in tablet.rowsets)
     facts_rows = [
-        f"{tablet.live_rows:,} live rows",
-        f"{on_disk:,} rowset{'' if on_disk == 1 else 's'} on disk",
+        noun_count(tablet.live_rows, "live row"),
+        f"{noun_count(on_disk, 'rowset')} on disk",
         f"average height {tablet.height:.1f}",
-        f"{changes:,} changes beside them",
+        f"{noun_count(changes, 'change')} beside them",
     ]
     yield f'<div class="tablet"><p><strong>tablet {tablet.number}</strong>'
     if tablet.partition:
@@ -221,9 +221,8 @@ def _age(seconds: int) -> str:
         return "ever"
     for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= length and not seconds % length:
-            count = seconds // length
-            return f"{count:,} {unit}{'' if count == 1 else 's'}"
-    return f"{seconds:,} seconds"
+            return noun_count(seconds // length, unit)
+    return noun_count(seconds, "second")
 
 
 def _maintenance(facts: DatabaseFacts) -> Iterator[str]:

@@ -8,6 +8,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.output.display import escape
 from pykudu_sql.shell.slt.outcomes import Problem
 from pykudu_sql.shell.slt.runner import ScriptResult
+from pykudu_sql.storage.common.noun_count import noun_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,11 @@ def summary(files: Sequence[FileResult], seconds: float) -> str:
     skipped = sum(result.skipped for result in results)
     scripts = len({file.path for file in files})
     states = len({file.state for file in files})
-    where = f"{scripts} file{'' if scripts == 1 else 's'}"
+    where = noun_count(scripts, "file")
     if states > 1:
         where += f" in {states} states"
-    return f"{where}: {ran:,} records run, {failed} failed, {skipped} skipped in {seconds:.2f} s"
+    records = f"{noun_count(ran, 'record')} run, {failed} failed, {skipped} skipped"
+    return f"{where}: {records} in {seconds:.2f} s"
 
 
 def junit(files: Sequence[FileResult], seconds: float) -> str:

@@ -8,6 +8,7 @@ from pykudu_sql.offline import Error, check
 from pykudu_sql.shell.arguments import ArgumentParser
 from pykudu_sql.shell.exit_codes import ExitCode, exit_code
 from pykudu_sql.shell.output.terminal import Output, print_error
+from pykudu_sql.storage.common.noun_count import noun_count
 
 
 def main(argv: Sequence[str]) -> int:
@@ -28,16 +29,21 @@ def main(argv: Sequence[str]) -> int:
         output.write(f"{finding.path}: {finding.problem}\n    {finding.way_out}\n")
         output.flush()
     tally = checking.tally
-    counts = f"{tally.files} files, {tally.bytes:,} bytes, {tally.tablets} tablets"
-    depth = (
-        "metadata only" if options.quick else f"{tally.rows:,} rows stored, deleted ones included"
+    stored = f"{noun_count(tally.rows, 'row')} stored, deleted ones included"
+    counts = ", ".join(
+        (
+            noun_count(tally.files, "file"),
+            noun_count(tally.bytes, "byte"),
+            noun_count(tally.tablets, "tablet"),
+        )
     )
+    depth = "metadata only" if options.quick else stored
     if leftover_files:
         named = "file was" if leftover_files == 1 else "files were"
         depth += f"\n{leftover_files} {named} left over when a process ended; opening removes them"
     if problems:
         output.write(
-            f"{problems} problem{'s' if problems > 1 else ''} in {counts}, {depth}, "
+            f"{noun_count(problems, 'problem')} in {counts}, {depth}, "
             "without what a problem kept from being looked at\n"
         )
         return ExitCode.FAILED

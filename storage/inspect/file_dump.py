@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.types.arrays import array_to_cells
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.inspect.text import (
     cell_text,
-    count_text,
     key_text,
     name_text,
     size_text,
@@ -26,11 +26,11 @@ from pykudu_sql.storage.tablet.tablet import Tablet
 def dump_tablet(tablet: Tablet) -> Iterator[str]:
     """A tablet's rowsets as the manifest describes them; no file is opened."""
     rowsets = tablet.components.tree.rowsets
-    yield f"tablet {tablet.id}: {count_text(len(rowsets), 'rowset')} on disk"
+    yield f"tablet {tablet.id}: {noun_count(len(rowsets), 'rowset')} on disk"
     for rowset in rowsets:
         meta = rowset.meta
         size = size_text(meta.total_size)
-        rows = f"{count_text(meta.rows, 'row')}, {meta.live_rows:,} of them live"
+        rows = f"{noun_count(meta.rows, 'row')}, {meta.live_rows:,} of them live"
         yield f"rowset {meta.id}: {rows}, {size}"
         yield f"    keys {key_text(meta.min_key)} to {key_text(meta.max_key)}"
         yield from (f"    {line}" for line in _files(meta))
@@ -51,10 +51,10 @@ def _stats(file: DeltaFileMeta) -> str:
     stats = file.stats
     updates = ", ".join(f"{count} of column {i}" for i, count in stats.updates.items())
     parts = [f"updates {updates}"] if updates else []
-    parts += [count_text(stats.deletes, "delete")] if stats.deletes else []
-    parts += [count_text(stats.reinserts, "reinsert")] if stats.reinserts else []
+    parts += [noun_count(stats.deletes, "delete")] if stats.deletes else []
+    parts += [noun_count(stats.reinserts, "reinsert")] if stats.reinserts else []
     times = f"{time_text(stats.min_timestamp)} to {time_text(stats.max_timestamp)}"
-    return f"{count_text(stats.records, 'record')} ({', '.join(parts)}), {times}"
+    return f"{noun_count(stats.records, 'record')} ({', '.join(parts)}), {times}"
 
 
 def _ids(column_ids: tuple[int, ...]) -> str:
@@ -64,7 +64,7 @@ def _ids(column_ids: tuple[int, ...]) -> str:
 def dump_rowset(rowset: DiskRowSet, columns: Mapping[int, ColumnSchema]) -> Iterator[str]:
     """A rowset's files and, of each column, how it is stored."""
     meta, base = rowset.meta, rowset.base
-    yield f"rowset {meta.id}: {count_text(meta.rows, 'row')}, {meta.live_rows:,} of them live"
+    yield f"rowset {meta.id}: {noun_count(meta.rows, 'row')}, {meta.live_rows:,} of them live"
     yield f"keys {key_text(meta.min_key)} to {key_text(meta.max_key)}"
     yield from _files(meta)
     for column_id, column in columns.items():
@@ -75,13 +75,13 @@ def dump_rowset(rowset: DiskRowSet, columns: Mapping[int, ColumnSchema]) -> Iter
             yield f"{title}: {error.message}"
             continue
         yield f"{title}: {_cfile(cfile) if cfile else 'in no file, reads as its default'}"
-    indexed = count_text(base.key_index.rows, "row")
+    indexed = noun_count(base.key_index.rows, "row")
     yield f"bloom filter {size_text(base.bloom.nbytes)}, key index of {indexed}"
 
 
 def _cfile(cfile: CFileReader) -> str:
     sizes = f"{size_text(cfile.encoded_size)} of {size_text(cfile.raw_size)}"
-    blocks, nulls = count_text(cfile.block_count, "block"), count_text(cfile.null_count, "NULL")
+    blocks, nulls = noun_count(cfile.block_count, "block"), noun_count(cfile.null_count, "NULL")
     return f"{cfile.encoding}, {blocks}, {sizes}, {nulls}"
 
 
@@ -92,7 +92,7 @@ def dump_cfile(cfile: CFileReader, column: ColumnSchema) -> Iterator[str]:
     for number in range(cfile.block_count):
         first, stop = zone.first_ordinals[number : number + 2].tolist()
         nulls = int(zone.null_counts[number])
-        notes = f", {count_text(nulls, 'NULL')}" if nulls else ""
+        notes = f", {noun_count(nulls, 'NULL')}" if nulls else ""
         notes += ", holds NaN" if zone.has_nan[number] else ""
         if zone.has_bounds[number]:
             low, high = zone.mins[number : number + 1], zone.maxs[number : number + 1]

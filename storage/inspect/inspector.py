@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.cfile.block_cache import BlockCache
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import UndefinedObjectError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env, names_if_there
 from pykudu_sql.storage.inspect.file_dump import dump_cfile, dump_delta, dump_rowset, dump_tablet
 from pykudu_sql.storage.inspect.log_dump import dump_manifest, dump_wal
-from pykudu_sql.storage.inspect.text import count_text, name_text, size_text
+from pykudu_sql.storage.inspect.text import name_text, size_text
 from pykudu_sql.storage.recovery.database_reader import DatabaseView, read_without_log
 from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
@@ -65,7 +66,7 @@ def _overview(env: Env, root: str, view: DatabaseView) -> Iterator[str]:
     yield f"database {uuid.UUID(bytes=view.database_id)} in {root}"
     yield f"manifest {view.position[0]}.log up to #{view.position[1]}"
     wal = layout.wal_directory(root)
-    segments = count_text(len(names_if_there(env, wal)), "segment")
+    segments = noun_count(len(names_if_there(env, wal)), "segment")
     yield f"write-ahead log: {segments}, needed after #{view.state.log_after}"
     for table in view.state.history.latest.tables.values():
         tablets = [view.tablets[info.id] for info in table.tablets]
@@ -73,8 +74,8 @@ def _overview(env: Env, root: str, view: DatabaseView) -> Iterator[str]:
         rows = sum(rowset.meta.live_rows for rowset in rowsets)
         size = size_text(sum(rowset.meta.total_size for rowset in rowsets))
         yield (
-            f"table {name_text(table.name)}: {count_text(len(tablets), 'tablet')}, "
-            f"{count_text(len(rowsets), 'rowset')}, {count_text(rows, 'live row')} on disk, {size}"
+            f"table {name_text(table.name)}: {noun_count(len(tablets), 'tablet')}, "
+            f"{noun_count(len(rowsets), 'rowset')}, {noun_count(rows, 'live row')} on disk, {size}"
         )
 
 
@@ -95,7 +96,7 @@ def _table(table: TableInfo, view: DatabaseView) -> Iterator[str]:
         yield f"column {column.id} {name_text(column.name)} {column.type}{nulls}{key}, {storage}"
     for info in table.tablets:
         rowsets = view.tablets[info.id].components.tree.rowsets
-        yield f"tablet {info.id}, {count_text(len(rowsets), 'rowset')}"
+        yield f"tablet {info.id}, {noun_count(len(rowsets), 'rowset')}"
 
 
 def _tablet(view: DatabaseView, tablet_id: str) -> Tablet:

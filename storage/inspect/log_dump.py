@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp, last_before
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
@@ -17,7 +18,7 @@ from pykudu_sql.storage.fs.layout import (
     segment_path,
     wal_directory,
 )
-from pykudu_sql.storage.inspect.text import cell_text, count_text, name_text, size_text, time_text
+from pykudu_sql.storage.inspect.text import cell_text, name_text, size_text, time_text
 from pykudu_sql.storage.log.current import read_current
 from pykudu_sql.storage.log.log_reader import LogReader
 from pykudu_sql.storage.log.manifest import decode_edit
@@ -95,7 +96,7 @@ def _edit(edit: Mapping[str, Any]) -> str:
 
 
 def _table(table: Mapping[str, Any]) -> str:
-    tablets = count_text(len(table.get("tablets", ())), "tablet")
+    tablets = noun_count(len(table.get("tablets", ())), "tablet")
     return f"table {name_text(str(table.get('name')))} ({table.get('id')}), {tablets}"
 
 
@@ -104,7 +105,7 @@ def _tablet_change(change: Mapping[str, Any]) -> str:
     for meta in change.get("rowsets", ()):
         files = [f"{meta['base']}.base", *(f"{o['base']}.base" for o in meta["overlays"])]
         files += [f"{file['number']}.{file['kind']}" for file in (*meta["undo"], *meta["redo"])]
-        parts.append(f"rowset {meta['id']} ({count_text(meta['rows'], 'row')}: {', '.join(files)})")
+        parts.append(f"rowset {meta['id']} ({noun_count(meta['rows'], 'row')}: {', '.join(files)})")
     if change.get("dropped"):
         parts.append(f"without {', '.join(map(str, change['dropped']))}")
     if change.get("durable_memrowset"):
@@ -151,7 +152,7 @@ def _inserted(insert: RowInsert | BatchInsert) -> str:
     if isinstance(insert, RowInsert):
         return _cells(insert.cells)
     rows = max((len(values) for values in insert.columns.values()), default=0)
-    return f"{count_text(rows, 'row')}, columns {_ids(list(insert.columns))}"
+    return f"{noun_count(rows, 'row')}, columns {_ids(list(insert.columns))}"
 
 
 def _mutated(mutation: RowMutation | BatchMutation) -> str:
@@ -160,7 +161,7 @@ def _mutated(mutation: RowMutation | BatchMutation) -> str:
     ordinals = mutation.ordinals
     span = f"{ordinals.min()} to {ordinals.max()}" if len(ordinals) else "none"
     columns = f", columns {_ids(list(mutation.columns))}" if mutation.columns else ""
-    return f"{count_text(len(ordinals), 'row')} ({span}){columns}"
+    return f"{noun_count(len(ordinals), 'row')} ({span}){columns}"
 
 
 def _cells(cells: Mapping[int, Any]) -> str:

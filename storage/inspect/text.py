@@ -37,8 +37,3 @@ def key_text(key: bytes) -> str:
 def size_text(size: int) -> str:
     """A number of bytes."""
     return f"{size:,} bytes"
-
-
-def count_text(number: int, noun: str) -> str:
-    """A number of things: `1 row`, `2 rows`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

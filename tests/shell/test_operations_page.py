@@ -12,7 +12,7 @@ _BLOCK = re.compile(r"^```sh\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTIL
 # What differs from run to run: moments, times, sizes that follow from them, and the folder.
 _VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}"), "MOMENT"),
-    (re.compile(r"[\d,]+ bytes in [\d.]+ s( \([\d,]+ rows/s\))?"), "COST"),
+    (re.compile(r"[\d,]+ bytes? in [\d.]+ s( \([\d,]+ rows?/s\))?"), "COST"),
     (re.compile(r"\d+ (of \d+ )?files( new)?:( \d+ rows,)?"), "FILES"),
 )
 

@@ -48,6 +48,7 @@ from pykudu_sql.jobs.rejects import (
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.spark.options import operation_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowError
 from pykudu_sql.storage.common.types.arrays import array_to_cells
@@ -248,7 +249,7 @@ class _Filling:
 
     def _tell(self, position: int, total: int) -> None:
         """Say how far the load is. `position`: among the bytes of all files."""
-        text = f"{self._loaded_rows:,} rows, {position:,} of {total:,} bytes"
+        text = f"{noun_count(self._loaded_rows, 'row')}, {position:,} of {total:,} bytes"
         self.options.progress(text)
 
     def _check(self) -> None:

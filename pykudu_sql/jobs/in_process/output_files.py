@@ -10,6 +10,7 @@ import pyarrow as pa
 from pykudu_sql.files.formats import FileKind, FileOptions, file_kind
 from pykudu_sql.files.writing.row_writers import row_writer
 from pykudu_sql.jobs.report import Progress, size_of
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.errors import InvalidValueError
 
 # Of Arrow data in one file.
@@ -114,6 +115,6 @@ def _write_file(
         while batch is not None:
             write(pa.Table.from_batches([batch]))
             rows, size = rows + batch.num_rows, size + batch.nbytes
-            progress(f"{before + rows:,} rows")
+            progress(noun_count(before + rows, "row"))
             batch = next(rest, None) if rows < most and size < FILE_BYTES else None
     return before + rows

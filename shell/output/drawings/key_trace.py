@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pykudu_sql.shell.output.spans import Line, Role, Span
+from pykudu_sql.storage.common.noun_count import noun_count
 
 _NO = {
     "key range": "the key is outside its range of keys",
@@ -29,8 +30,7 @@ def trace_lines(lookup: Mapping[str, Any]) -> Iterator[Line]:
         if each["answer"] != "key range":
             yield from _rowset(each)
     if skipped:
-        plural = "" if len(skipped) == 1 else "s"
-        yield (Span(f"  {len(skipped):,} rowset{plural}: {_NO['key range']}", Role.FRAME),)
+        yield (Span(f"  {noun_count(len(skipped), 'rowset')}: {_NO['key range']}", Role.FRAME),)
     if not any("row" in each["answer"].split() for each in rowsets):
         yield (Span("No rowset has the key."),)
 
@@ -44,8 +44,7 @@ def _rowset(rowset: Mapping[str, Any]) -> Iterator[Line]:
     yield (
         Span(name, Role.NAME),
         Span(f": {'the row' if is_alive else 'a deleted row'}", Role.NEW if is_alive else Role.OLD),
-        Span(f", ordinal {rowset['ordinal']:,}, of {rowset['rows']:,} row"),
-        Span("" if rowset["rows"] == 1 else "s"),
+        Span(f", ordinal {rowset['ordinal']:,}, of {noun_count(rowset['rows'], 'row')}"),
     )
     columns_of: dict[tuple[int, int], list[str]] = {}
     for column, (block, blocks) in rowset["blocks"].items():
@@ -56,5 +55,4 @@ def _rowset(rowset: Mapping[str, Any]) -> Iterator[Line]:
             Span(", ".join(columns)),
         )
     for store, records in rowset["deltas"].items():
-        plural = "" if records == 1 else "s"
-        yield (Span(f"    {store}: {records:,} change{plural} of it", Role.HINT),)
+        yield (Span(f"    {store}: {noun_count(records, 'change')} of it", Role.HINT),)

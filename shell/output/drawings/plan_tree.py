@@ -11,6 +11,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.output.display import escape, pad, width
 from pykudu_sql.shell.output.spans import Line, Role, Span
 from pykudu_sql.shell.output.wrapping import wrap_text
+from pykudu_sql.storage.common.noun_count import noun_count
 
 _Node = Mapping[str, Any]
 
@@ -53,7 +54,7 @@ def draw_plan(document: _Node, columns: int | None) -> list[Line]:
         lines += _wrap_row(row, room, widths)
     if measured:
         count, took = document.get("rows", 0), document["milliseconds"]
-        lines.append((Span(f"{count:,} row{'' if count == 1 else 's'} in {took:,.1f} ms"),))
+        lines.append((Span(f"{noun_count(count, 'row')} in {took:,.1f} ms"),))
     return lines
 
 

@@ -39,5 +39,6 @@ def test_the_line_of_a_job_tells_rows_only_where_they_were_counted() -> None:
     )
     assert JobReport(0, 59, 0.5).text() == "0 rows, 59 bytes in 0.5 s"
     assert JobReport(1, 59, 0.5).text() == "1 row, 59 bytes in 0.5 s (2 rows/s)"
+    assert JobReport(1, 1, 1.0).text() == "1 row, 1 byte in 1.0 s (1 row/s)"
     assert JobReport(2, 59, 5.0).text() == "2 rows, 59 bytes in 5.0 s"
     assert JobReport(None, 59, 0.5, note="4 files").text() == "4 files: 59 bytes in 0.5 s"

@@ -132,6 +132,11 @@ def test_a_number_or_a_time_is_never_cut_and_names_are_broken_before_columns_go(
         "└─────────────────────┴────────────────────────────┴──────────────────────────┘\n"
         "1 row"
     )
+    text = "2026-02-03 11:22:33.456789"
+    drawn = box(
+        "q75 note other", "STRING STRING STRING", [(text, "a b " * 20, "c d " * 20)], max_width=79
+    )
+    assert text in drawn
     narrow = box("customer_key_id n", "BIGINT INT", [(1, 2)], max_width=19)
     assert narrow.splitlines()[1:4] == [
         "│ customer_ │     │",

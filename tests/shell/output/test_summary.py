@@ -24,3 +24,7 @@ def test_affected_rows_are_counted_where_the_statement_counts_them(rows: int, su
 )
 def test_a_time_has_the_unit_that_suits_it(seconds: float, summary: str) -> None:
     assert timed("done.", seconds) == summary
+
+
+def test_where_a_format_counts_the_rows_the_time_stands_alone() -> None:
+    assert timed("", 0.012) == "Time: 12 ms"
