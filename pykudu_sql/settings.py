@@ -242,7 +242,7 @@ def find_setting(name: str) -> Setting:
     """The setting of a name. Raises ProgrammingError: there is none; a near name is suggested."""
     setting = SETTINGS.get(name.lower())
     if setting is None:
-        near = difflib.get_close_matches(name.lower(), SETTINGS, n=1)
+        near = difflib.get_close_matches(name.lower(), SETTINGS, n=1, cutoff=0.7)
         raise ProgrammingError(
             f"there is no setting '{name}'",
             hint=f"did you mean '{near[0]}'?" if near else "SHOW SETTINGS lists them",

@@ -40,7 +40,7 @@ from pykudu_sql.planner.ddl.namespace_commands import (
     use,
 )
 from pykudu_sql.planner.parse.error_spans import errors_at
-from pykudu_sql.planner.parse.lexer import TokenKind
+from pykudu_sql.planner.parse.lexer import Token, TokenKind
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.listing_plans import Show
@@ -56,7 +56,7 @@ from pykudu_sql.planner.plan.plan import (
 )
 from pykudu_sql.storage.catalog.namespace import listed_views
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
-from pykudu_sql.storage.errors import DependentObjectsError
+from pykudu_sql.storage.errors import DependentObjectsError, SourceSpan, SyntaxError
 
 _WORDS = {"TRUE": True, "ON": True, "FALSE": False, "OFF": False}
 _OF_VACUUM = frozenset({"FULL", "FREEZE", "VERBOSE", "ANALYZE", "TABLE"})
@@ -119,12 +119,25 @@ def _option_value(tokens: TokenStream) -> OptionValue:
     token = tokens.current
     if token.kind is TokenKind.NUMBER:
         tokens.take()
+        _check_no_unit(token, tokens)
         number = token.text
         return sign * (int(number) if number.isdigit() else float(number))
     if token.kind is TokenKind.WORD and sign > 0:
         tokens.take()
         return _WORDS.get(token.word, token.text)
     raise tokens.error("a value")
+
+
+def _check_no_unit(number: Token, tokens: TokenStream) -> None:
+    """Refuse a number with a unit behind it: `2g`, `5 min`. Raises SyntaxError: it has one."""
+    unit = tokens.current
+    if unit.kind is TokenKind.WORD:
+        span = SourceSpan(number.start, unit.span.start + unit.span.length - number.start)
+        raise SyntaxError(
+            f"a value with the unit {unit.text:.20} is no number",
+            hint="write it in quotes: '2 GB' is a size, '5 s' or '10 min' a time",
+            span=span,
+        )
 
 
 def flush(tokens: TokenStream, context: PlanContext) -> Plan:

@@ -55,6 +55,8 @@ def show(tokens: TokenStream, context: PlanContext) -> Plan:
         if tokens.accept(*listing.kind.split()):
             return listing.plan(listing.kind, tokens, context)
     refuse_word(tokens, _LISTED_ELSEWHERE, "SHOW {}")
+    if tokens.accept("CREATE"):
+        raise tokens.error("TABLE, VIEW or DATABASE")
     kinds = [listing.kind for listing in LISTINGS]
     word = tokens.current
     if word.word and tokens.ahead(1).kind is TokenKind.END and near(word.word, kinds) is None:
@@ -155,13 +157,20 @@ _ALIASES: Mapping[str, Listing] = {
 }
 
 
+_RIGHTS = "who may read the files may read the database"
 _LISTED_ELSEWHERE: Mapping[str, str] = {
     "PROCESSLIST": "the statements that ran are in sys.statements",
     "STATUS": "SELECT * FROM sys.metrics",
     "WARNINGS": "SHOW ROW ERRORS lists the rows that were left out",
     "ERRORS": "SHOW ROW ERRORS lists the rows that were left out",
     "ENGINES": "there is one; SHOW SETTINGS LIKE 'engine' says what computes queries",
-    "GRANTS": "who may read the files may read the database",
+    "GRANTS": _RIGHTS,
+    "GRANT": _RIGHTS,
+    "ROLES": _RIGHTS,
+    "ROLE": _RIGHTS,
+    "USERS": _RIGHTS,
+    "PRIVILEGES": _RIGHTS,
+    "CURRENT": _RIGHTS,
     "TRIGGERS": "there are none; CHANGES(t, a, b) lists what happened to a table",
     "PROCEDURE": "there are no procedures",
     "TBLPROPERTIES": "SHOW CREATE TABLE t has them",

@@ -41,6 +41,7 @@ from pykudu_sql.storage.errors import (
 )
 
 _IN_THE_DIRECTORY = "leave it out: a database lies in the directory that was opened"
+_DATABASE_WORDS = frozenset({"DATABASE", "SCHEMA"})
 _DATABASE_OPTIONS = {
     "LOCATION": _IN_THE_DIRECTORY,
     "MANAGEDLOCATION": _IN_THE_DIRECTORY,
@@ -84,8 +85,10 @@ def at_view(tokens: TokenStream, context: PlanContext) -> bool:
 
 
 def use(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`USE db`: names without a database are of that one from now on."""
+    """`USE [DATABASE] db`: names without a database are of that one from now on."""
     tokens.expect("USE")
+    if tokens.current.word in _DATABASE_WORDS and tokens.ahead(1).kind is TokenKind.WORD:
+        tokens.take()
     name = existing_database(tokens, context)
     tokens.expect_end()
     return SetOption("database", name, "USE")

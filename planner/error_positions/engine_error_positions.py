@@ -5,6 +5,7 @@ has it, one of types the operation or the call, one of grouping the column or th
 windows that may not be where it is. The statement is parsed again for that.
 """
 
+import re
 from collections.abc import Callable, Collection, Mapping
 
 from sqlglot import exp
@@ -21,6 +22,8 @@ from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.errors import Error, SourceSpan
 
 _BEGINS_ROWS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
+_NO_INTEGER = re.compile(r"could not convert string '.*' to BIGINT$", re.DOTALL)
+_TIMES_AS_INTEGERS = frozenset({"TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"})
 _Finder = Callable[[str, exp.Expr], SourceSpan | None]
 
 
@@ -46,11 +49,24 @@ def locate_engine_error(error: Error, statement: str, views: Collection[str] = (
     tree = _tree(statement) if finders else None
     if tree is None:
         return
+    _name_type_of_time(error, tree)
     if any(table.name.lower() in views for table in nodes_of(tree, exp.Table)):
         finders = tuple(each for each in finders if each is span_of_value)
     spans = (find(error.message, tree) for find in finders)
     error.span = next((span for span in spans if span is not None), None)
     locate(error, statement)
+
+
+def _name_type_of_time(error: Error, tree: exp.Expr) -> None:
+    """Name the type that a text was cast to, where the engine named that of its representation.
+
+    It says BIGINT of a text that is no TIMESTAMP_NS, for one.
+    """
+    if not _NO_INTEGER.match(error.message):
+        return
+    names = {cast.to.this.name for cast in nodes_of(tree, exp.Cast)}
+    if "BIGINT" not in names and (times := sorted(names & _TIMES_AS_INTEGERS)):
+        error.message = f"{error.message.removesuffix('BIGINT')}{' or '.join(times)}"
 
 
 def _tree(statement: str) -> exp.Expr | None:

@@ -81,10 +81,16 @@ def strftime_pattern(argument: exp.Expr) -> exp.Expr:
         else:
             raise InvalidValueError(
                 f"'{text}' in a pattern of time means nothing",
-                hint=f"there are {', '.join(_DIRECTIVES)}; other letters stand in quotes",
+                hint=_percent_signs(written)
+                or f"there are {', '.join(_DIRECTIVES)}; other letters stand in quotes",
                 sqlstate="22023",
             )
     return exp.Literal.string("".join(pieces))
+
+
+def _percent_signs(pattern: str) -> str | None:
+    """A hint for a pattern such as `'%Y-%m'`."""
+    return "strftime(t, '%Y-%m') takes patterns with %" if "%" in pattern else None
 
 
 def letters_pattern(argument: exp.Expr) -> exp.Expr:
@@ -97,7 +103,8 @@ def letters_pattern(argument: exp.Expr) -> exp.Expr:
         if match[3]:
             raise InvalidValueError(
                 f"'{match[3]}' in a pattern of time means nothing",
-                hint=f"there are {', '.join(_LETTERS)}; other letters stand in double quotes",
+                hint=_percent_signs(match.string)
+                or f"there are {', '.join(_LETTERS)}; other letters stand in double quotes",
                 sqlstate="22023",
             )
         directive = _LETTERS.get(match.group().upper())

@@ -11,6 +11,9 @@ from pykudu_sql.storage.errors import SourceSpan, SyntaxError
 # T-SQL's `CONVERT(INT, '5')` and MySQL's `SELECT SQL_CALC_FOUND_ROWS *`.
 _CONVERT = re.compile(r"\b(?:TRY_)?CONVERT\s*\(\s*\w+(?:\s*\([\d\s,]*\))?\s*,\s*\Z", re.IGNORECASE)
 _SELECT_WORD = re.compile(r"\bSELECT\s+SQL_\w+\s+\*\s*\Z", re.IGNORECASE)
+_NO_SET = re.compile(r"\s*UPDATE\s+\S+\s+\w+\s*", re.IGNORECASE)
+# What the parser says of a bracket that is not closed.
+_EXPECTING = re.compile(r"Expecting (\S{1,2})")
 _CLAUSES = ("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "JOIN", "UNION", "VALUES", "SET")
 
 
@@ -33,16 +36,24 @@ def unparsed(error: ParseError, text: str) -> SyntaxError:
         description = "a comment begins with --"
     if word == "[":
         description = BRACKETS
+    if match := _EXPECTING.fullmatch(description):
+        description = f"'{match[1]}' is expected here"
     unspecific = description.startswith("Invalid expression") or "<" in description
     return SyntaxError(
         f'syntax error at or near "{word}"',
-        hint=(_foreign(text[:start]) or _misspelt(text[:start])) if unspecific else description,
+        hint=(_foreign(text[:start], word) or _misspelt(text[:start]))
+        if unspecific
+        else description,
         span=SourceSpan(start, len(word)),
     )
 
 
-def _foreign(before: str) -> str | None:
-    """A hint if an error stands behind what is written otherwise here."""
+def _foreign(before: str, word: str) -> str | None:
+    """A hint if an error stands behind what is written otherwise here. `word`: the error's."""
+    if word == "*" and before.upper().split() == ["DELETE"]:
+        return "write DELETE FROM t WHERE ..: it takes whole rows"
+    if word == "=" and _NO_SET.fullmatch(before):
+        return "SET stands before what changes: UPDATE t SET a = 1 WHERE .."
     if before.endswith("%"):
         return "parameters are written ? or :name"
     if _CONVERT.search(before):

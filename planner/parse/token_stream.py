@@ -10,6 +10,8 @@ from pykudu_sql.storage.errors import SyntaxError
 
 # Of T-SQL and SQLite.
 BRACKETS: Final = 'names are quoted with double quotes: "name"'
+# Behind IF where a name is expected: neither EXISTS nor NOT EXISTS, which were looked for.
+_MISWRITTEN = frozenset({"NOT", "EXIST"})
 
 
 class TokenStream:
@@ -117,6 +119,8 @@ class TokenStream:
         """An identifier, folded to lower case. Raises SyntaxError: something else comes next."""
         if self.current.kind not in (TokenKind.WORD, TokenKind.QUOTED):
             raise self.error(what)
+        if self.current.word == "IF" and self.ahead(1).word in _MISWRITTEN:
+            raise self.error("IF EXISTS or IF NOT EXISTS", self.ahead(1))
         return self.take().name
 
     def table_name(self) -> str:

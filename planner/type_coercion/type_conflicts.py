@@ -41,6 +41,7 @@ _NOT_NUMBERS = frozenset(
         *("TIMESTAMP WITH TIME ZONE", "TIME WITH TIME ZONE", "INTERVAL", "BLOB", "UUID", VARCHAR),
     }
 )
+_TIMES = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE"})
 _NO_TEXTS = (  # whatever they are computed from
     *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Pow, exp.Neg),
     *(exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.Abs, exp.Ceil, exp.Floor, exp.Round),
@@ -162,6 +163,8 @@ def _differing(
 ) -> ProgrammingError:
     names = [format_engine_type(each or "") for each in (one, other)]
     hint = f"CAST one: CAST(x AS {names[0]}), CAST(x AS {names[1]})"
+    if not _TIMES.isdisjoint((one, other)) and (_is_number(one) or _is_number(other)):
+        hint = f"a time is written in quotes, '2026-01-31' or '2026-01-31 12:00:00'; else {hint}"
     if text is not None:
         hint = f"write CAST({display(text)} AS {names[one == VARCHAR]})"
     error = ProgrammingError(

@@ -69,6 +69,7 @@ _ADVICE = re.compile(
     r"\.? (You might need to add|In order to select one, please add) explicit type casts\.$"
 )
 _CAST = "CAST what has another type: CAST(x AS INT), CAST(x AS STRING)"
+_INTERVAL = "write t - INTERVAL 5 MINUTES, or t + INTERVAL 1 DAY"
 _HINTS: Mapping[str, str] = {
     "must appear in the GROUP BY clause": (
         "add it to GROUP BY, or take any_value(), min() or max() of it"
@@ -77,6 +78,11 @@ _HINTS: Mapping[str, str] = {
     "WHERE clause cannot contain window functions": "conditions on windows stand in QUALIFY",
     "TIMESTAMP + INT": "write ts + INTERVAL 1 DAY",
     "TIMESTAMP - INT": "write ts - INTERVAL 1 DAY",
+    "STRING + STRING": "texts are joined by ||: 'a' || 'b'",
+    "TIMESTAMP + STRING": _INTERVAL,
+    "TIMESTAMP - STRING": _INTERVAL,
+    "DATE + STRING": _INTERVAL,
+    "DATE - STRING": _INTERVAL,
     "no function matches": _CAST,
     "no operator matches": _CAST,
     "an explicit cast is required": _CAST,

@@ -40,6 +40,7 @@ SELECT c.name, c.type, replace(c.encoding, '_ENCODING', '') AS encoding, f.encod
 FROM sys.columns c LEFT JOIN files f ON f.column_name = c.name
 WHERE c.table_name = ? ORDER BY c.position
 """
+_FILES = "SELECT rowset_id FROM sys.column_files WHERE table_name = ? LIMIT 1"
 _TABLES = """
 SELECT name, lower(kind) AS kind, live_rows AS "rows",
   format_bytes(CAST(disk_bytes + memory_bytes AS BIGINT)) AS size, comment
@@ -141,7 +142,11 @@ def columns(session: "ShellSession", arguments: Sequence[str]) -> None:
     if matched is None:
         describe.action(session, arguments)
     else:
-        list_rows(session, _STORED_COLUMNS, [matched.catalog_name, matched.catalog_name])
+        name = matched.catalog_name
+        list_rows(session, _STORED_COLUMNS, [name, name])
+        is_drawn = session.settings.format == "table" and not matched.is_view
+        if is_drawn and not session.query(_FILES, [name]):
+            session.output.write(f"{name} has no files yet, so no sizes: FLUSH TABLE {name}\n")
 
 
 @command(

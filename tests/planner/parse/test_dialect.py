@@ -180,7 +180,7 @@ def test_mixed_parameter_styles_are_refused(context: PlanContext) -> None:
             "AS OF takes a time, AS OF SNAPSHOT a snapshot's name",
         ),
         ("select a b c from t", None),
-        ("delete * from t", None),
+        ("delete * from t", "write DELETE FROM t WHERE ..: it takes whole rows"),
     ],
 )
 def test_a_misspelt_clause_is_suggested_and_nothing_of_the_parser_shows(
