@@ -47,7 +47,9 @@ def check_parameter_shape(plan: "Plan", arity: int, parameters: ParameterValues)
         if count != 0 or arity:
             raise InterfaceError(
                 f"parameters for `?` come as a sequence, not as {type(parameters).__name__}",
-                hint="one value is passed as (value,)",
+                hint="the values of a mapping stand as :name in the statement"
+                if isinstance(parameters, Mapping)
+                else "one value is passed as (value,)",
                 sqlstate="07001",
             )
     elif count != arity:

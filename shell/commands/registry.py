@@ -76,8 +76,10 @@ def help_command(session: "ShellSession", arguments: Sequence[str]) -> None:
     commands = [c for c in COMMANDS if not topic or pattern in (n.lstrip(".\\") for n in c.names)]
     section = None if not topic or topic.startswith((".", "\\")) else find_section(topic)
     if not commands and section is None:
+        from pykudu_sql.statements import list_statements
+
         names = [name for c in COMMANDS for name in c.names]
-        hint = suggest_name(topic, names)
+        hint = suggest_name(topic.lower(), (*names, *map(str.lower, list_statements())))
         raise UsageError(f"no command and no statement '{topic}'{hint} (.help lists all commands)")
     column = min(max((len(c.usage) for c in commands), default=0), _USAGE_COLUMNS)
     for c in commands:

@@ -9,7 +9,7 @@ import pykudu_sql
 from pykudu_sql.shell.commands.catalog import Relation, find_relation
 from pykudu_sql.shell.commands.command import command, quote_identifier
 from pykudu_sql.shell.commands.composed_statements import unplaced
-from pykudu_sql.shell.commands.timestamps import timestamp_sql, wall_time
+from pykudu_sql.shell.commands.timestamps import snapshot_name, timestamp_sql, wall_time
 from pykudu_sql.shell.output.drawings.key_trace import trace_lines
 from pykudu_sql.shell.output.drawings.row_changes import change_line, net_changes, version_lines
 from pykudu_sql.shell.output.drawings.rowset_picture import LEGEND, RowsetShape, draw_rowsets
@@ -70,10 +70,12 @@ def asof(session: "ShellSession", arguments: Sequence[str]) -> None:
     elif text.lower() in ("off", "now"):
         _read_as_of(session, "DEFAULT")
     else:
-        moment = timestamp_sql(text, _snapshots(session))
-        if moment.startswith("snapshot("):
-            moment = f"SNAPSHOT {quote_identifier(text)}"
-        _read_as_of(session, moment)
+        snapshots = _snapshots(session)
+        name = snapshot_name(text, snapshots)
+        if name is None:
+            _read_as_of(session, timestamp_sql(text, snapshots))
+        else:
+            _read_as_of(session, f"SNAPSHOT {quote_identifier(name)}")
 
 
 def _read_as_of(session: "ShellSession", moment: str) -> None:

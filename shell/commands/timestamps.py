@@ -14,8 +14,19 @@ def timestamp_sql(text: str, snapshots: Collection[str]) -> str:
     text = text.strip()
     if text.isdecimal() and text.isascii():
         return text
-    literal = "'" + text.replace("'", "''") + "'"
-    return f"snapshot({literal})" if text in snapshots else literal
+    name = snapshot_name(text, snapshots)
+    literal = "'" + (name or text).replace("'", "''") + "'"
+    return f"snapshot({literal})" if name else literal
+
+
+def snapshot_name(text: str, snapshots: Collection[str]) -> str | None:
+    """The snapshot that a text names, `x` or `snapshot x` as behind AS OF; None if it names none.
+
+    `text`: as typed; `snapshots`: the names there are.
+    """
+    word, _, name = text.strip().partition(" ")
+    named = name.strip() if word.lower() == "snapshot" else ""
+    return next((each for each in (text.strip(), named) if each in snapshots), None)
 
 
 def wall_time(timestamp: int) -> datetime.datetime:

@@ -34,6 +34,8 @@ def test_help_shows_commands_and_pages(capsys: pytest.CaptureFixture[str]) -> No
     assert shown.startswith(".describe [TABLE]") and "SHOW and DESCRIBE" in shown
     assert main(["-c", ".help frobnicate"]) == 1
     assert "no command and no statement 'frobnicate'" in capsys.readouterr().err
+    assert main(["-c", ".help selct"]) == 1
+    assert "did you mean 'select'?" in capsys.readouterr().err
 
 
 def test_a_page_is_broken_where_the_terminal_ends_and_not_where_its_file_does() -> None:

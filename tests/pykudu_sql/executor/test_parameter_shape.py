@@ -31,6 +31,8 @@ def test_parameters_of_another_shape_are_refused(
     with pytest.raises(InterfaceError, match=message) as caught:
         check_parameter_shape(planned("SELECT 1"), arity, parameters)
     assert caught.value.sqlstate == "07001"
+    is_mapping = "mapping stand as :name" in (caught.value.hint or "")
+    assert is_mapping == isinstance(parameters, dict)
 
 
 @pytest.mark.parametrize(

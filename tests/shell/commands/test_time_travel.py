@@ -54,6 +54,8 @@ def shell(
         ("7354336834990473216", "7354336834990473216"),
         ("2026-01-31 12:00", "'2026-01-31 12:00'"),
         ("before", "snapshot('before')"),
+        ("Snapshot before", "snapshot('before')"),
+        ("snapshot after", "'snapshot after'"),
         ("it's", "'it''s'"),
     ],
 )
