@@ -165,7 +165,9 @@ def _compared(node: exp.Expr) -> list[exp.Expr]:
         return [node.this, node.expression]
     match node:
         case exp.In():
-            return [node.this, *node.expressions]
+            # The rows of VALUES are those of a query, which is no value.
+            values = [each for each in node.expressions if not isinstance(each, exp.Values)]
+            return [node.this, *values]
         case exp.Case() if node.this is not None:
             return [node.this, *(branch.this for branch in node.args["ifs"])]
     return []
