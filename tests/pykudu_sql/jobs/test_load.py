@@ -273,7 +273,7 @@ def test_a_load_says_how_many_bytes_of_all_files_are_read(table: str, tmp_path: 
     load(table, "t", [str(tmp_path / "*.csv*")], LoadOptions(progress=progress.append))
     size = sum(path.stat().st_size for path in tmp_path.glob("*.csv*"))
     steps = list(dict.fromkeys(progress))
-    assert steps == [f"1 rows, 5 of {size} bytes", f"3 rows, {size} of {size} bytes"]
+    assert steps == [f"1 row, 5 of {size} bytes", f"3 rows, {size} of {size} bytes"]
 
 
 def test_types_of_texts_are_those_of_all_their_rows(path: str, tmp_path: Path) -> None:

@@ -119,8 +119,8 @@ def test_a_narrow_terminal_shows_encodings_and_sizes_of_columns(terminal: Termin
     terminal.line("INSERT INTO t (id, column_0) SELECT x, 'text' FROM range(1000) r(x); FLUSH;")
     terminal.wait(prompts(5))
     terminal.line("\\d+ t")
-    table = terminal.answer("columns (")
-    assert all(name in table for name in ("encoding", "plain", "disk"))
+    table = terminal.answer(" disk ")
+    assert all(name in table for name in ("encoding", "plain"))
 
 
 def test_a_listing_has_all_its_rows_on_a_small_screen_and_a_query_does_not(tmp_path: Path) -> None:

@@ -178,7 +178,8 @@ def test_nothing_that_hangs_on_the_components_of_a_tablet_can_be_changed_in_plac
 )
 def test_what_something_is_remembered_for_is_frozen(kept_under_identity: type) -> None:
     assert dataclasses.is_dataclass(kept_under_identity)
-    assert kept_under_identity.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        object.__new__(kept_under_identity).another = 1  # type: ignore[attr-defined]
 
 
 def test_a_delta_flush_exchanges_the_components_and_leaves_those_of_readers_as_they_were() -> None:
