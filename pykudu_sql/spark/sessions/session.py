@@ -23,7 +23,7 @@ from pykudu_sql.settings import LOCAL
 from pykudu_sql.spark.sessions.active_session import make_active, running_session
 from pykudu_sql.spark.sessions.java import java_home
 from pykudu_sql.spark.sessions.session_start import end_jobs_on_interrupt, start_apart
-from pykudu_sql.spark.sessions.worker_path import folder_to_add, worker_path
+from pykudu_sql.spark.sessions.worker_path import folder_to_add, source_file, worker_path
 from pykudu_sql.storage.common.process_lock import ProcessLock
 from pykudu_sql.storage.fs.process import Process, current_process
 
@@ -127,7 +127,8 @@ def _build(master: str, conf: Mapping[str, str], app_name: str, folder: str) -> 
     options = {name: f"{ours} {conf.get(name, '')}".rstrip() for name, ours in java.items()}
     for name, value in {**DEFAULTS, **own, **conf, **options}.items():
         builder = builder.config(name, value)
-    with worker_path(folder_to_add()):  # of this process, and so of the JVM that it starts
+    # The JVM that starts here has this process's environment, and its workers have the JVM's.
+    with worker_path(folder_to_add(source_file())):
         session = builder.getOrCreate()
     session.sparkContext.setLogLevel(_log_level() or "ERROR")
     if _log_level() is None:

@@ -18,14 +18,21 @@ _SOURCE: Final = "pyspark_pykudu"
 _VARIABLE: Final = "PYTHONPATH"
 
 
-def folder_to_add() -> str | None:
-    """The folder that workers must be told to look into; None where they look anyway."""
+def source_file() -> Path | None:
+    """The file of the module that Spark looks for, as this program would import it."""
     spec = find_spec(_SOURCE)
-    if spec is None or spec.origin is None:
-        return None
-    folder = Path(spec.origin).parents[1]
+    return Path(spec.origin) if spec is not None and spec.origin is not None else None
+
+
+def folder_to_add(source: Path | None) -> str | None:
+    """The folder that workers must be told to look into; None where they look anyway.
+
+    `source`: see `source_file`.
+    """
     installed = {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")}
-    return None if folder in installed else str(folder)
+    if source is None or source.parents[1] in installed:
+        return None
+    return str(source.parents[1])
 
 
 @contextmanager

@@ -1,29 +1,31 @@
 """Workers of Spark find the data source wherever this program has it from."""
 
 import os
-import sys
 import sysconfig
 from pathlib import Path
 
 import pytest
 
-from pykudu_sql.spark.sessions.worker_path import folder_to_add, worker_path
+from pykudu_sql.spark.sessions.worker_path import folder_to_add, source_file, worker_path
 
 
-def test_a_checkout_is_to_be_added(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    source = tmp_path / "pyspark_pykudu"
-    source.mkdir()
-    (source / "__init__.py").touch()
-    monkeypatch.delitem(sys.modules, "pyspark_pykudu", raising=False)
-    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path[-1:], *sys.meta_path[:-1]])
-    monkeypatch.syspath_prepend(tmp_path)
-    assert folder_to_add() == str(tmp_path)
+def test_a_checkout_is_to_be_added() -> None:
+    assert folder_to_add(Path("/checkout/pyspark_pykudu/__init__.py")) == "/checkout"
 
 
-def test_an_installation_is_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    test_a_checkout_is_to_be_added(monkeypatch, tmp_path)
-    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
-    assert folder_to_add() is None
+def test_an_installation_is_not() -> None:
+    installed = Path(sysconfig.get_path("purelib"))
+    assert folder_to_add(installed / "pyspark_pykudu" / "__init__.py") is None
+
+
+def test_what_is_not_installed_needs_no_folder() -> None:
+    assert folder_to_add(None) is None
+
+
+def test_the_module_that_spark_looks_for_is_this_one() -> None:
+    source = source_file()
+    assert source is not None
+    assert "PykuduDataSource as DefaultSource" in source.read_text()
 
 
 @pytest.mark.parametrize("before", [None, "", "/elsewhere", f"/elsewhere{os.pathsep}/more"])
