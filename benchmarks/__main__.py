@@ -24,6 +24,7 @@ from benchmarks.workloads.queries.spark import (
     spark_selective,
     spark_wide,
 )
+from benchmarks.workloads.queries.spark_pipeline import spark_pipeline
 from benchmarks.workloads.queries.tpch import tpch
 from benchmarks.workloads.single_rows.durable import durable_insert, durable_update
 from benchmarks.workloads.single_rows.point import point_insert, point_select, point_update
@@ -83,6 +84,7 @@ WORKLOADS: Mapping[str, Callable[[Workbench], Race | Survey]] = {
     "spark_selective": spark_selective,
     "spark_as_of": spark_as_of,
     "spark_load": spark_load,
+    "spark_pipeline": spark_pipeline,
 }
 
 

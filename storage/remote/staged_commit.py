@@ -20,6 +20,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.arrays import combine, integers_of
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import (
@@ -44,6 +45,7 @@ from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.transaction.resulting_rows import violation_of
 from pykudu_sql.storage.transaction.transaction import Transaction
 
+_ROWS_IN_LOG = 1 << 16
 _OTHER_OPERATIONS = (
     "take the operation upsert to overwrite such rows, or insert_ignore to skip them"
 )
@@ -167,10 +169,19 @@ def _delete_all(store: OpenStore, transaction: Transaction, write: StagedWrite) 
             f"table '{table.name}' was changed by another session meanwhile",
             hint="run the job again",
         )
-    keys = transaction.table_scan(table, ScanSpec(table.schema.key_ids))
-    columns = dict(zip(table.schema.key_ids, keys.columns, strict=True))
-    coerced = transaction.coerce(table, columns)
-    transaction.write(table, RowOperations(RowOpKind.DELETE, coerced, keys.num_rows))
+    every_row = ScanSpec((), addressed=True)
+    if transaction.rows_to_scan(table, every_row) <= _ROWS_IN_LOG:
+        addresses = transaction.table_scan(table, every_row).column(0)
+        transaction.write(table, _deletion(combine(addresses)))
+        return
+    # Rows in memory have no files for changes to be laid over.
+    store.flush_tables([table])
+    blocks = transaction.scan(table, every_row).stretches()
+    transaction.change(table, (_deletion(block.columns[0]) for block in blocks))
+
+
+def _deletion(addresses: pa.Array) -> RowOperations:
+    return RowOperations(RowOpKind.DELETE, {}, len(addresses), integers_of(addresses))
 
 
 def _take(

@@ -32,7 +32,7 @@ from pykudu_sql.storage.tablet.delta.delta_view import (
     FilePart,
     StorePart,
 )
-from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
+from pykudu_sql.storage.tablet.delta.deltafile import UNDO, DeltaFile
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas
 from pykudu_sql.storage.tablet.delta.row_change import RowChange
@@ -144,6 +144,20 @@ class DeltaTracker:
     def is_visible(self, bound: SnapshotBound) -> bool:
         """Whether a snapshot can see any row of the rowset."""
         return self.inserted_at is None or self.inserted_at < bound
+
+    def deletes_all(self, bound: SnapshotBound, rows: int) -> bool:
+        """Whether the statistics of files say that a snapshot sees none of so many rows.
+
+        Only True is certain, and nothing is read for it.
+        """
+        if not self.redo or any(store.decisions for store in self.stores):
+            return False
+        needed = [file for file in self.files if file.is_needed(bound)]
+        if any(f.meta.kind == UNDO and f.meta.stats.decisions for f in needed):
+            return False
+        if any(file.meta.stats.reinserts for file in needed):
+            return False
+        return sum(f.meta.stats.deletes for f in needed if f.is_whole(bound)) >= rows
 
     def cell_bytes(self, column: ColumnSchema, bound: SnapshotBound) -> int:
         """Bytes in memory of what a snapshot sees changed in a column; 0 where that is no text.

@@ -88,6 +88,14 @@ class OwnDeltas:
             count -= 1
         return self._layers[:count]
 
+    def deletes_all(self, rows: int) -> bool:
+        """Whether files delete all of so many rows of a rowset on disk, none of which comes back.
+
+        Only True is certain.
+        """
+        files = (layer for layer in self.layers if isinstance(layer, DeltaFile))
+        return sum(file.meta.stats.deletes for file in files) >= rows
+
     def parts(self) -> Sequence[DeltaPart]:
         """The changes as the last parts of a view."""
         parts: list[DeltaPart] = []

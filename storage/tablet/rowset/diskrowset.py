@@ -177,9 +177,16 @@ class DiskRowSet:
             steps = () if row_filter is None else row_filter.steps
             source.count_blocks([*columns, *(c for step in steps for c in step.columns)])
 
+    def may_have_rows(self, bound: SnapshotBound, own: OwnDeltas | None) -> bool:
+        """Whether a snapshot may see a row, by metadata; with a transaction's own changes."""
+        tracker, rows = self.tracker, self.meta.rows
+        if not tracker.is_visible(bound) or tracker.deletes_all(bound, rows):
+            return False
+        return own is None or not own.deletes_all(rows)
+
     def may_match(self, row_filter: RowFilter | None, bound: SnapshotBound) -> bool:
         """Whether a snapshot may see a row that matches, by metadata."""
-        if not self.tracker.is_visible(bound):
+        if not self.may_have_rows(bound, None):
             return False
         return row_filter is None or row_filter.may_hold(self.meta.min_key, self.meta.max_key)
 

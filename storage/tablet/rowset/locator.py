@@ -112,6 +112,9 @@ def locate(
     for index, rowset in enumerate(rowsets):
         if not len(missing):
             break
+        # After an overwrite all keys are in rowsets that have no row any more.
+        if isinstance(rowset, DiskRowSet) and not rowset.may_have_rows(bound, own.get(rowset.id)):
+            continue
         ordinals = rowset.find(keys if len(missing) == len(keys) else keys.take(missing))
         hits = ordinals >= 0
         if hits.any():

@@ -12,6 +12,7 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.catalog.store_state import StoreState
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.partition.partition import (
     HashDimension,
     PartitionSchema,
@@ -22,6 +23,7 @@ from pykudu_sql.storage.common.predicate.row_condition import ColumnCell, Compar
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.coercion import coerce
+from pykudu_sql.storage.common.types.hybrid_time import Timestamp, bound_at
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import (
@@ -44,8 +46,11 @@ from pykudu_sql.storage.ingest.staging import (
     stage_rows,
     staging_chunks,
 )
+from pykudu_sql.storage.remote.scan_planner import plan_tokens
 from pykudu_sql.storage.remote.staged_commit import StagedWrite, WriteReport, commit_staged
 from pykudu_sql.storage.store import Store, StoreOptions
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
+from pykudu_sql.storage.tablet.rowset.cfile_set import CFileSet
 
 ENV = LocalEnv()
 LONG, TEXT = DataType(Kind.INT64), DataType(Kind.STRING)
@@ -209,6 +214,44 @@ def test_replaced_rows_stay_readable_at_their_time(store: Store) -> None:
     job.commit(replaces=True)
     assert read(store) == [(i, "new", 7) for i in range(5, 15)]
     assert read(store, before + 1) == [(i, "old", 7) for i in range(10)]
+
+
+def test_many_rows_are_replaced_by_files_without_which_the_log_stays_short(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pykudu_sql.storage.remote.staged_commit._ROWS_IN_LOG", 10)
+    moments: list[int] = []
+    searched: list[int] = []
+    find = CFileSet.find
+
+    def counted(base: CFileSet, keys: EncodedKeys) -> Ordinals:
+        searched.append(len(keys))
+        return find(base, keys)
+
+    monkeypatch.setattr(CFileSet, "find", counted)
+    for value in ("a", "b", "c"):
+        searched.clear()
+        job = Job(store)
+        job.task([(i, value) for i in range(30)])
+        moment = job.commit(replaces=True).timestamp
+        assert moment is not None
+        moments.append(moment)
+        assert not searched  # no rowset has a row any more in which a key might be
+    store.close()
+    reopened = open_store(tmp_path / "db")
+    try:
+        for value, moment in zip("abc", moments, strict=True):
+            assert read(reopened, moment + 1) == [(i, value, 7) for i in range(30)]
+        table = reopened.catalog.table("t")
+        rowsets = [r for t in table.tablets for r in reopened.tablets[t.id].components.tree.rowsets]
+        assert len(rowsets) == 9
+        assert not any(len(rowset.tracker.memory) for rowset in rowsets)
+        with plan_tokens(reopened, table, ScanSpec((0,))) as plan:
+            assert len(plan.tokens) == 3
+        with plan_tokens(reopened, table, ScanSpec((0,)), bound_at(Timestamp(moments[0]))) as plan:
+            assert len(plan.tokens) == 3
+    finally:
+        reopened.close()
 
 
 def test_files_of_attempts_that_do_not_count_leave_no_trace(store: Store) -> None:
