@@ -105,23 +105,23 @@ class _Pipeline:
         self._execute(LINEITEM.ddl({}, LINEITEM.partitions))
         rows.write.parquet(self._place("warm"))
         first = self._write(rows, "insert")
-        over, copied = [], []
+        over, parquet_times = [], []
         for _ in range(_OVERWRITES):
             start = time.perf_counter()
             rows.write.mode("overwrite").parquet(self._place("copy"))
-            copied.append(time.perf_counter() - start)
+            parquet_times.append(time.perf_counter() - start)
             start = time.perf_counter()
             write_table(rows, self._path, LINEITEM.name, overwrite=True)
             over.append(time.perf_counter() - start)
         yield Figure("write into the empty table", first, "s")
         yield Figure("write over all rows", min(over), "s")
-        yield Figure("write as Parquet", min(copied), "s")
-        yield Figure("write / Parquet", min(copied) / min(over))
+        yield Figure("write as Parquet", min(parquet_times), "s")
+        yield Figure("write / Parquet", min(parquet_times) / min(over))
         taxed = [f"l_tax + 0.01 AS {n}" if n == "l_tax" else n for n in rows.columns]
         changed = rows.where("l_orderkey % 100 = 2").selectExpr(*taxed)
-        gone = rows.where("l_orderkey % 100 = 3").select(*LINEITEM.key)
+        dead_keys = rows.where("l_orderkey % 100 = 3").select(*LINEITEM.key)
         yield Figure("upsert a hundredth", self._write(changed, "upsert"), "s")
-        yield Figure("delete a hundredth", self._write(gone, "delete"), "s")
+        yield Figure("delete a hundredth", self._write(dead_keys, "delete"), "s")
 
     def _answer_times(self, name: str, question: _Question) -> Iterator[Figure]:
         """One question to all, in turn. Raises ValueError: their answers differ."""
@@ -146,8 +146,8 @@ class _Pipeline:
                 start = time.perf_counter()
                 ask()
                 seconds[asker].append(time.perf_counter() - start)
-        for asker, taken in seconds.items():
-            yield Figure(f"{name}{asker}", min(taken), "s")
+        for asker, elapsed in seconds.items():
+            yield Figure(f"{name}{asker}", min(elapsed), "s")
         yield Figure(f"{name} / Parquet", min(seconds[", Parquet"]) / min(seconds[""]))
 
     def _times_after_changes(self) -> Iterator[Figure]:
@@ -165,8 +165,8 @@ class _Pipeline:
             target, options = self._place(f"changes-{engine}"), ChangesOptions(engine=engine)
             start = time.perf_counter()
             changes(self._path, LINEITEM.name, target, since, options)
-            taken = time.perf_counter() - start
-            yield Figure(f"changes, 18,000 rows, {engine}", taken, "s")
+            elapsed = time.perf_counter() - start
+            yield Figure(f"changes, 18,000 rows, {engine}", elapsed, "s")
 
     def _backup_seconds(self, place: str, engine: str) -> float:
         start = time.perf_counter()
