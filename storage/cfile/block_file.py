@@ -164,6 +164,16 @@ class BlockFile:
             offset += size
         return blocks
 
+    def read_page(self, offset: int, length: int, expected: int) -> bytes:
+        """One page of a block. `expected`: its checksum.
+
+        Raises CorruptionError: the page is not what was written there.
+        """
+        data = self._file.read(offset, length)
+        if google_crc32c.extend(self._seed, data) != expected:
+            raise CorruptionError(f"checksum of the page at {offset} does not match")
+        return data
+
     def read_pages(self, offset: int, length: int, page_bytes: int, checksums: memoryview) -> bytes:
         """Pages of a block that follow each other.
 

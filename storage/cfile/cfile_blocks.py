@@ -17,10 +17,8 @@ from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.block_file import BlockFile, BlockPointer, Section
 from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.in_place import cell_in_place
-from pykudu_sql.storage.cfile.in_place.page_checksums import PageChecksums, blob_name
-from pykudu_sql.storage.cfile.in_place.paged_block import PagedBlock
+from pykudu_sql.storage.cfile.in_place.paged_cells import PagedCells
 from pykudu_sql.storage.cfile.positional_index import PositionalIndex
-from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import CorruptionError
 
@@ -47,10 +45,12 @@ class CFileBlocks:
         self._file = file
         self._entry = entry
         self._cache = cache
-        self._pages = pages
         self._dictionary_key = (file.path, entry.name, "dictionary")
         self.index = self._read_index()
         self.first_ordinals: list[int] = self.index.zone_map.first_ordinals.tolist()
+        self._paged_cells = (
+            None if pages is None else PagedCells(file, entry, self.index, cache, pages)
+        )
 
     def __str__(self) -> str:
         return f"{self._file.path}: CFile '{self._entry.name}'"
@@ -151,12 +151,15 @@ class CFileBlocks:
         Of the block only the pages are read that it takes, where there are checksums of them.
         Raises CorruptionError: what was read for it is not what was written.
         """
-        paged = self._paged(number)
+        cells, kind = self._paged_cells, self._entry.type
         try:
-            if paged is not None:
+            if cells is not None:
+                stored = cells.stored_cells(number)
+                if stored is not None:
+                    return cells.read_stored(stored, number, slot)
+                paged, length = cells.open_block(number), self.index.lengths[number]
                 rows = self.first_ordinals[number + 1] - self.first_ordinals[number]
                 header = block.read_header(paged.read(0, block.HEADER_BYTES), rows)
-                kind, length = self._entry.type, self.index.lengths[number]
                 read_value = cell_in_place.value_reader(header, kind)
                 if read_value is not None:
                     cell = cell_in_place.read_cell(
@@ -166,43 +169,29 @@ class CFileBlocks:
                         raise CorruptionError("a slot is NULL, its index has none")
                     return cell
             (one,) = self.open(number, number + 1)
-            return cell_in_place.decode_cell(one, self._entry.type, slot)
+            return cell_in_place.decode_cell(one, kind, slot)
         except CorruptionError as error:
             raise self._corrupt_block(number, error) from error
+
+    def stores_cells(self, number: int) -> bool:
+        """Whether `binary_cell` reads little more than the cell.
+
+        Raises CorruptionError: what was read for it is not what was written.
+        """
+        cells = self._paged_cells
+        return cells is not None and cells.stored_cells(number) is not None
 
     def check_pages(self, number: int) -> None:
         """See that the checksums of a data block's pages are right, where there are some.
 
         Raises CorruptionError: they are not.
         """
-        paged = self._paged(number)
+        cells = self._paged_cells
         try:
-            if paged is not None:
-                paged.read(0, self.index.lengths[number])
+            if cells is not None:
+                cells.open_block(number).read(0, self.index.lengths[number])
         except CorruptionError as error:
             raise self._corrupt_block(number, error) from error
-
-    def _paged(self, number: int) -> PagedBlock | None:
-        """A data block by its pages; None where these have no checksums."""
-        pages = self._page_checksums
-        if pages is None:
-            return None
-        index = self.index
-        return PagedBlock(self._file, index.offsets[number], index.lengths[number], number, pages)
-
-    @cached_property
-    def _page_checksums(self) -> PageChecksums | None:
-        pointer = self._pages
-        if pointer is None:
-            return None
-        name = blob_name(self._entry.name)
-        data = self._file.read(Section.BLOB, name, pointer)
-        try:
-            return PageChecksums.from_bytes(data.data, self.index.lengths)
-        except CorruptionError as error:
-            raise self._file.corruption(
-                Section.BLOB, name, 0, pointer.offset, error.message
-            ) from error
 
     def _find_corrupt(self, first: int, blocks: Sequence[block.Block]) -> None:
         """Decoded together, blocks do not show which one it was; one by one they do."""

@@ -56,6 +56,7 @@ _NO_RUNS = "no runs"
 # or eight that are read by pages, and a fifth more than one for which all of it is.
 _TOUCHES_BY_PAGES = 6
 _TOUCHES_OF_ALL = 1
+_TOUCHES_STORED = 24
 
 
 # After so many cells read past the block cache, the block counts as used, and so it stays there.
@@ -293,8 +294,11 @@ class CFileReader:
     def _cell_of_another(self, number: int, slot: int) -> Cell:
         """One cell of a block that the cache does not have."""
         if self._cells_in_place:
-            if self._blocks_read[number] < self._touches_in_place:
-                self._blocks_read[number] += 1
+            touches = self._blocks_read[number]
+            if touches < self._touches_in_place or (
+                touches < _TOUCHES_STORED and self._blocks.stores_cells(number)
+            ):
+                self._blocks_read[number] = touches + 1
                 return self._blocks.binary_cell(number, slot)
             # Once the cache has evicted it, it has to pay again.
             self._blocks_read[number] = 0

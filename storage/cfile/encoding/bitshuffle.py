@@ -111,11 +111,8 @@ def read_part(read: ReadPart, place: int, stop: int, raw: int, begin: int, end: 
     Raises CorruptionError: the chunk is not one, or holds another number of bytes.
     """
     body, length = place + HEADER_BYTES, stop - place
-    head = read(place, min(body, stop))
-    flags, width, slice_length = _check_header(head, length, raw)
+    flags, width, slice_length = _read_header(read, place, stop, raw)
     if flags & _STORED:
-        if length != HEADER_BYTES + raw:
-            raise CorruptionError(f"a chunk of {length} bytes stores {raw}")
         return read(body + begin, body + end)
     if width != 1 or flags & _REARRANGED:
         out = np.empty(raw, np.uint8)
@@ -136,6 +133,26 @@ def read_part(read: ReadPart, place: int, stop: int, raw: int, begin: int, end: 
         parts.append(_slice(flags, read(place + slice_begin, place + slice_end), slice_size))
     before = first * slice_length
     return b"".join(parts)[begin - before : end - before]
+
+
+def find_stored(read: ReadPart, place: int, stop: int, raw: int) -> int | None:
+    """Where the bytes of a chunk begin that stores them as they are; None of any other.
+
+    `read`, `place`, `stop`, `raw`: see `read_part`. Raises CorruptionError: the chunk is not one,
+    or holds another number of bytes.
+    """
+    flags, _, _ = _read_header(read, place, stop, raw)
+    return place + HEADER_BYTES if flags & _STORED else None
+
+
+def _read_header(read: ReadPart, place: int, stop: int, raw: int) -> tuple[int, int, int]:
+    """Flags, width of a value and length of a slice of a chunk of which only parts are read."""
+    length = stop - place
+    head = read(place, min(place + HEADER_BYTES, stop))
+    flags, width, slice_length = _check_header(head, length, raw)
+    if flags & _STORED and length != HEADER_BYTES + raw:
+        raise CorruptionError(f"a chunk of {length} bytes stores {raw}")
+    return flags, width, slice_length
 
 
 def _slice(flags: int, stored: bytes, raw: int) -> bytes:

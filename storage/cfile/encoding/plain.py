@@ -25,14 +25,17 @@ from pykudu_sql.storage.cfile.encoding.traits import (
     Bytes,
     EncodingTraits,
     FixedCodec,
+    Lengths,
     ReadPart,
+    ValuePlaces,
     Values,
 )
 from pykudu_sql.storage.common.types.types import DataType, Encoding
 from pykudu_sql.storage.errors import CorruptionError
 
 _HEADER = struct.Struct("<II")
-# Lengths of so many rows in so many bytes are remembered: at most 4 MiB of them.
+_MAX_LENGTH = 2**32 - 1
+# Lengths of so many rows in so many bytes are remembered: at most 2 MiB of them.
 _REGULAR_CHUNK = 512
 _REGULAR_ROWS = 8 * 1024
 
@@ -122,6 +125,43 @@ def read_value(read: ReadPart, start: int, stop: int, rows: int, slot: int) -> b
 
     Raises CorruptionError: what is read for it contradicts itself.
     """
+    data_length, lengths, data = _read_header(read, start, stop)
+    begin, end = _span(read(lengths, data), rows, slot)
+    if end > data_length:
+        raise CorruptionError(f"lengths add up to {end}, expected at most {data_length}")
+    return bitshuffle.read_part(read, data, stop, data_length, begin, end) if begin < end else b""
+
+
+def locate_values(read: ReadPart, start: int, stop: int, rows: int) -> ValuePlaces | None:
+    """Where the values of what `encode_binary` made lie, None where their bytes are compressed.
+
+    Args:
+        read: the bytes of the block between two places.
+        start, stop: where the payload lies in the block.
+        rows: how many values it holds.
+
+    Raises CorruptionError: what is read for it contradicts itself.
+    """
+    data_length, lengths, data = _read_header(read, start, stop)
+    if not data_length:
+        if data < stop:
+            raise CorruptionError("a block of empty values carries bytes")
+        first = data
+    else:
+        stored = bitshuffle.find_stored(read, data, stop, data_length)
+        if stored is None:
+            return None
+        first = stored
+    packed = read(lengths, data)
+    is_shared = _is_regular(packed, rows)
+    ends = _ends_of(packed, rows) if is_shared else _unpack_ends(packed, rows)
+    if ends[-1] != data_length:
+        raise CorruptionError(f"lengths add up to {ends[-1]}, expected {data_length}")
+    return ValuePlaces(first, ends, 0 if is_shared else ends.nbytes)
+
+
+def _read_header(read: ReadPart, start: int, stop: int) -> tuple[int, int, int]:
+    """How many bytes all values have, and where the chunks of lengths and of bytes begin."""
     place = start + _HEADER.size
     if place > stop:
         raise CorruptionError("a block of binary values is shorter than its header")
@@ -129,29 +169,40 @@ def read_value(read: ReadPart, start: int, stop: int, rows: int, slot: int) -> b
     data = place + packed
     if data > stop:
         raise CorruptionError(f"a block claims {packed} bytes of lengths, has {stop - place}")
-    begin, end = _span(read(place, data), rows, slot)
-    if end > data_length:
-        raise CorruptionError(f"lengths add up to {end}, expected at most {data_length}")
-    return bitshuffle.read_part(read, data, stop, data_length, begin, end) if begin < end else b""
+    return data_length, place, data
+
+
+def _is_regular(packed: bytes, rows: int) -> bool:
+    """Whether lengths pack so well that they are alike, and so in many blocks."""
+    return len(packed) <= _REGULAR_CHUNK and rows <= _REGULAR_ROWS
 
 
 def _span(packed: bytes, rows: int, slot: int) -> tuple[int, int]:
     """Where a value begins and ends among the bytes of all, by the chunk of their lengths."""
-    if len(packed) <= _REGULAR_CHUNK and rows <= _REGULAR_ROWS:
+    if _is_regular(packed, rows):
         ends = _ends_of(packed, rows)
         return ends[slot - 1] if slot else 0, ends[slot]
-    lengths = np.empty(rows, np.uint32)
-    bitshuffle.decompress_into(np.frombuffer(packed, np.uint8), lengths.view(np.uint8))
+    lengths = _unpack_lengths(packed, rows)
     begin = int(lengths[:slot].sum(dtype=np.uint64))
     return begin, begin + int(lengths[slot])
 
 
-@lru_cache(maxsize=64)
-def _ends_of(packed: bytes, rows: int) -> memoryview:
-    """Where each value ends. Lengths that pack so well are alike, and so in many blocks."""
+def _unpack_ends(packed: bytes, rows: int) -> memoryview:
+    """Where each value ends among the bytes of all."""
+    lengths = _unpack_lengths(packed, rows)
+    total = int(lengths.sum(dtype=np.uint64))
+    if total > _MAX_LENGTH:
+        raise CorruptionError(f"lengths add up to {total}, expected at most {_MAX_LENGTH}")
+    return np.cumsum(lengths, dtype=np.uint32).data
+
+
+_ends_of = lru_cache(maxsize=64)(_unpack_ends)
+
+
+def _unpack_lengths(packed: bytes, rows: int) -> Lengths:
     lengths = np.empty(rows, np.uint32)
     bitshuffle.decompress_into(np.frombuffer(packed, np.uint8), lengths.view(np.uint8))
-    return np.cumsum(lengths, dtype=np.int64).data
+    return lengths
 
 
 def _fits(column_type: DataType) -> bool:
@@ -171,5 +222,5 @@ PLAIN_ENCODING = EncodingTraits(
         encode=encode_bitmap,
         decode_into=lambda payload, rows, bits: decode_fixed_into(payload, bits),
     ),
-    binary=BinaryCodec(encode_binary, open_binary, read_value),
+    binary=BinaryCodec(encode_binary, open_binary, read_value, locate_values),
 )

@@ -73,6 +73,24 @@ class BooleanCodec:
     decode_into: Callable[[Bytes, int, Bytes], None]
 
 
+@dataclass(frozen=True, slots=True)
+class ValuePlaces:
+    """Where the values of a block lie whose bytes are stored one value after the other.
+
+    Attributes:
+        start: place in the block at which the first value begins.
+        ends: where each value ends, counted from there; ascending.
+        own_bytes: memory of `ends`, 0 where other blocks share it.
+    """
+
+    start: int
+    ends: memoryview
+    own_bytes: int
+
+
+LocateValues = Callable[[ReadPart, int, int, int], ValuePlaces | None]
+
+
 class EncodedBinary(Protocol):
     """A block of binary values whose header has been read."""
 
@@ -101,11 +119,14 @@ class BinaryCodec:
         encode: see there; `compressed` is False when the block is compressed afterwards.
         open_block: reads the header of so many values, of at most so many bytes together.
         read_value: see there; it reads no more than the value takes. None where all is decoded.
+        locate_values: finds all values of a payload that lies between two places of a block and
+            holds so many; gives None where their bytes are compressed.
     """
 
     encode: EncodeBinary
     open_block: Callable[[Bytes, int, int], EncodedBinary]
     read_value: ReadValue | None = None
+    locate_values: LocateValues | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """One cell of a block of strings or binaries in no codes, without Arrow and without keeping it.
 
-`read_cell` reads it where it lies in a block that is only reached through its pages, which takes
-that the block is not compressed as a whole and that its encoding can. `decode_cell` decodes all of
-a block for it.
+`locate_cells` finds all cells of a block that stores their bytes as they are. `read_cell` reads one
+where it lies in a block that is only reached through its pages, which takes that the block is not
+compressed as a whole and that its encoding can. `decode_cell` decodes all of a block for it.
 """
 
 import numpy as np
@@ -16,6 +16,7 @@ from pykudu_sql.storage.cfile.block import (
 )
 from pykudu_sql.storage.cfile.block_decoder import fitting
 from pykudu_sql.storage.cfile.encoding.traits import ReadPart, ReadValue
+from pykudu_sql.storage.cfile.in_place.stored_cells import StoredCells
 from pykudu_sql.storage.common.types.types import Cell, Compression, DataType
 from pykudu_sql.storage.errors import CorruptionError
 
@@ -50,15 +51,43 @@ def read_cell(
 
     Raises CorruptionError: what is read for it contradicts the header.
     """
-    if length != HEADER_BYTES + header.body_length:
-        raise CorruptionError(f"a block of {length} bytes claims {header.body_length}")
-    start = HEADER_BYTES
+    start = _body_of(length, header)
     if header.has_validity:
         place = start + (slot >> 3)
         if not read(place, place + 1)[0] >> (slot & 7) & 1:
             return None
         start += bitmap_length(header.rows)
-    return _cell(read_value(read, start, length, header.rows, slot), column_type)
+    return cell_of(read_value(read, start, length, header.rows, slot), column_type)
+
+
+def locate_cells(
+    read: ReadPart,
+    length: int,
+    header: BlockHeader,
+    column_type: DataType,
+) -> StoredCells | None:
+    """Where the cells of a block lie; None where they are compressed, or of no such encoding.
+
+    `read`, `length`, `header`, `column_type`: see `read_cell`. Raises CorruptionError: what is read
+    for it contradicts the header, or a block of the type cannot be encoded so.
+    """
+    codec = fitting(header.encoding.binary, header.encoding, column_type)
+    if header.compression is not Compression.NO_COMPRESSION or codec.locate_values is None:
+        return None
+    start = _body_of(length, header)
+    validity = None
+    if header.has_validity:
+        validity = read(start, start + bitmap_length(header.rows))
+        start += len(validity)
+    places = codec.locate_values(read, start, length, header.rows)
+    return None if places is None else StoredCells.of(places, validity)
+
+
+def _body_of(length: int, header: BlockHeader) -> int:
+    """Where the body begins of a block that is not compressed as a whole."""
+    if length != HEADER_BYTES + header.body_length:
+        raise CorruptionError(f"a block of {length} bytes claims {header.body_length}")
+    return HEADER_BYTES
 
 
 def decode_cell(block: Block, column_type: DataType, slot: int) -> Cell:
@@ -74,10 +103,11 @@ def decode_cell(block: Block, column_type: DataType, slot: int) -> Cell:
     data = np.empty(opened.data_length, np.uint8)
     opened.decode_into(lengths, data)
     start = int(lengths[:slot].sum(dtype=np.uint64))
-    return _cell(data[start : start + int(lengths[slot])].tobytes(), column_type)
+    return cell_of(data[start : start + int(lengths[slot])].tobytes(), column_type)
 
 
-def _cell(raw: bytes, column_type: DataType) -> Cell:
+def cell_of(raw: bytes, column_type: DataType) -> Cell:
+    """The cell of a value's bytes. Raises CorruptionError: text is not UTF-8."""
     if not column_type.is_text:
         return raw
     try:

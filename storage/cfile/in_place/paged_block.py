@@ -11,19 +11,30 @@ class PagedBlock:
     __slots__ = ("_begin", "_data", "_end", "_file", "_length", "_number", "_offset", "_pages")
 
     def __init__(
-        self, file: BlockFile, offset: int, length: int, number: int, pages: PageChecksums
+        self,
+        file: BlockFile,
+        offset: int,
+        length: int,
+        number: int,
+        pages: PageChecksums,
+        head: bytes = b"",
     ) -> None:
         """Describe the block; nothing is read yet.
 
-        `offset`, `length`: where it lies; `number`: of the block in its CFile.
+        Args:
+            offset, length: where it lies.
+            number: of the block in its CFile.
+            pages: the checksums of its pages.
+            head: its first pages, read already.
         """
         self._file = file
         self._offset = offset
         self._length = length
         self._number = number
         self._pages = pages
-        self._begin = self._end = 0
-        self._data = b""
+        self._begin = 0
+        self._end = len(head)
+        self._data = head
 
     def read(self, start: int, stop: int) -> bytes:
         """The bytes start <= position < stop of the block.

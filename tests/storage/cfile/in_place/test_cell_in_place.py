@@ -13,7 +13,7 @@ from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.block_file import BlockFile, Section
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.encoding.plain import PLAIN_ENCODING
-from pykudu_sql.storage.cfile.in_place.cell_in_place import read_cell, value_reader
+from pykudu_sql.storage.cfile.in_place.cell_in_place import locate_cells, read_cell, value_reader
 from pykudu_sql.storage.cfile.in_place.page_checksums import PAGE_BYTES, blob_name
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import Cell, Compression, Encoding
@@ -85,19 +85,48 @@ def test_each_cell_is_read_without_the_rest_of_its_block(
         assert found == written
 
 
+@pytest.mark.parametrize(("shape", "by_pages"), [("one length", 24), ("random", 24), ("words", 6)])
 def test_a_block_is_kept_once_its_cells_are_read_often_and_once_more_after_it_was_evicted(
-    files: Any,
+    files: Any, shape: str, by_pages: int
 ) -> None:
-    values = texts("one length")
+    values = texts(shape)
     cache = BlockCache(1 << 26)
     reader = files.open(files.write({"c": encode(values, 1 << 20)}), cache).cfile("c")
     kept = []
     for _ in range(2):
-        for row in range(8):
+        for row in range(by_pages + 2):
             assert reader.cell(row) == values[row]
-            kept.append(cache.entries)
+            kept.append(cache.used > 50_000)
         cache.clear()
-    assert kept == [0, 0, 0, 0, 0, 0, 1, 1] * 2
+    assert kept == [*[False] * by_pages, True, True] * 2
+
+
+def test_a_cell_of_stored_bytes_is_one_page_once_it_is_known_where_cells_lie(
+    files: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = texts("random")
+    cache = BlockCache(1 << 26)
+    reader = files.open(files.write({"c": encode(values, 1 << 20)}), cache).cfile("c")
+    assert reader.cell(0) == values[0]
+    assert 4 * ROWS <= cache.used <= 5 * ROWS
+    reads = []
+    read_page = BlockFile.read_page
+    monkeypatch.setattr(BlockFile, "read_pages", None)
+    monkeypatch.setattr(
+        BlockFile, "read_page", lambda *place: (reads.append(place), read_page(*place))[1]
+    )
+    assert [reader.cell(row) for row in range(10)] == values[:10]
+    assert len(reads) == sum(values[row] != "" for row in range(10))
+
+
+def test_blocks_that_begin_alike_share_where_their_cells_lie_and_others_do_not(files: Any) -> None:
+    generator = np.random.default_rng(4)
+    values = [_random(generator, 100 if row < 576 else 110) for row in range(ROWS)]
+    cache = BlockCache(1 << 26)
+    reader = files.open(files.write({"c": encode(values, 20_000)}), cache).cfile("c")
+    assert [reader.cell(row) for row in range(ROWS)] == values
+    stored = {id(kept) for key, (kept, _) in cache._entries.items() if key[-1] == "stored cells"}
+    assert 2 <= len(stored) < reader.block_count
 
 
 def test_a_flipped_bit_is_found_by_the_cells_of_its_page_and_by_no_other(files: Any) -> None:
@@ -159,5 +188,10 @@ def test_a_block_that_contradicts_itself_gives_an_error_or_a_cell(
         if read_value is not None:
             cell = read_cell(read, len(block), header, read_value, STRING, slot)
             assert cell is None or isinstance(cell, str)
+        stored = locate_cells(read, len(block), header, STRING)
+        if stored is not None:
+            assert len(stored.ends) == 64
+            assert list(stored.ends) == sorted(stored.ends)
+            assert stored.start + stored.ends[-1] == len(block)
     except CorruptionError:
         assert block != bytes(pack(PLAIN_ENCODING, Compression.NO_COMPRESSION, 64, None, payload))

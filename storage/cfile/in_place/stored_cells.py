@@ -1,0 +1,74 @@
+"""Where the cells of a block lie that stores their bytes as they are: what is kept of it.
+
+It is four bytes a row, or nearly nothing where lengths are alike, and leads to the one or two pages
+that hold a cell.
+"""
+
+from pykudu_sql.dataclass import dataclass
+from pykudu_sql.storage.cfile.encoding.traits import ValuePlaces
+
+# Of the object itself and of what it refers to, without the arrays.
+_OVERHEAD = 400
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCells:
+    """The cells of one block.
+
+    Attributes:
+        start: place in the block at which the first value begins.
+        ends: where each value ends, counted from there.
+        validity: bitmap, None when no slot is NULL.
+        nbytes: memory that it takes.
+    """
+
+    start: int
+    ends: memoryview
+    validity: bytes | None
+    nbytes: int
+
+    @classmethod
+    def of(cls, places: ValuePlaces, validity: bytes | None) -> "StoredCells":
+        """Put places and bitmap together."""
+        size = _OVERHEAD + places.own_bytes + len(validity or b"")
+        return cls(places.start, places.ends, validity, size)
+
+    @property
+    def null_count(self) -> int:
+        """Slots that are NULL."""
+        if self.validity is None:
+            return 0
+        return len(self.ends) - int.from_bytes(self.validity, "little").bit_count()
+
+    def is_null(self, slot: int) -> bool:
+        """Whether a slot is NULL."""
+        validity = self.validity
+        return validity is not None and not validity[slot >> 3] >> (slot & 7) & 1
+
+
+# Stands in the cache for a block whose cells cannot be found so.
+NOT_STORED = "not stored"
+
+
+@dataclass(frozen=True, slots=True)
+class BlockBeginning:
+    """What lies before the values of a block without NULL: it says where its cells are.
+
+    Attributes:
+        head: the bytes.
+        rows: of the block.
+        length: of the block in bytes.
+        cells: where they are.
+    """
+
+    head: bytes
+    rows: int
+    length: int
+    cells: StoredCells
+
+    def begins(self, page: bytes, rows: int, length: int) -> bool:
+        """Whether a block of so many rows and bytes without NULL is like this one.
+
+        `page`: its first.
+        """
+        return self.length == length and self.rows == rows and page.startswith(self.head)
