@@ -18,7 +18,7 @@ from pykudu_sql.storage.common.types.arrays import fixed_view, integers_of, pack
 from pykudu_sql.storage.common.types.from_buffers import flags
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.common.types.widening import in_type
-from pykudu_sql.storage.tablet.delta.delta_applier import copied
+from pykudu_sql.storage.tablet.delta.delta_applier import copied, set_cells
 from pykudu_sql.storage.tablet.delta.delta_store import CellsSet, Ordinals, joined
 from pykudu_sql.storage.tablet.delta.word_codes import coded, codes_of, wide_enough, words_by_code
 
@@ -64,7 +64,7 @@ class FixedCells:
         arrow = self.type.arrow
         if cells.ndim > 1 or cells.dtype == np.bool_:
             for ordinals, values in changes:
-                cells[ordinals] = fixed_view(in_type(values, arrow), self.type)
+                set_cells(cells, ordinals, fixed_view(in_type(values, arrow), self.type))
             return cells, self
         numbers = cells.view(f"<i{cells.itemsize}")
         for ordinals, values in changes:
@@ -106,7 +106,7 @@ class TextViews:
             views = views.copy()
             is_apart = (views[:, 0] & np.uint64(0xFFFFFFFF)) > _INLINE_BYTES
             views[:, 1] += np.where(is_apart, np.uint64(len(self.buffers)), 0)
-        cells[ordinals] = views
+        set_cells(cells, ordinals, views)
         return cells, TextViews((*self.buffers, *added))
 
     def array(self, cells: Cells, valid: pa.Buffer | None) -> pa.Array:
@@ -165,7 +165,7 @@ def form_of(values: pa.Array, column_type: DataType) -> tuple[Cells, CellForm] |
 def views_at(array: pa.Array, ordinals: Ordinals) -> pa.Array:
     """Some cells of an array of views."""
     _, data, *buffers = array.buffers()
-    views = np.frombuffer(data, "<u8", 2 * len(array)).reshape(-1, 2)[ordinals]
+    views = np.frombuffer(data, "<u8", 2 * len(array)).reshape(-1, 2).take(ordinals, axis=0)
     valid = validity(array)
     some_valid = None if valid is None else pack_validity(valid[ordinals])
     return TextViews(tuple(buffers)).array(views, some_valid)
