@@ -14,12 +14,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.storage.common.types.arrays import fixed_view, integers_of, pack_validity, validity
+from pykudu_sql.storage.common.types.arrays import fixed_view, pack_validity, validity
 from pykudu_sql.storage.common.types.from_buffers import flags
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.tablet.delta.delta_applier import copied, set_cells
-from pykudu_sql.storage.tablet.delta.delta_store import CellsSet, Ordinals, joined
+from pykudu_sql.storage.tablet.delta.delta_store import CellsSet, Ordinals
 from pykudu_sql.storage.tablet.delta.word_codes import coded, codes_of, wide_enough, words_by_code
 
 Cells = npt.NDArray[Any]
@@ -41,10 +41,10 @@ class CellForm(Protocol):
     def is_full(self) -> bool:
         """Whether no more cells should be set."""
 
-    def with_cells(self, cells: Cells, changes: Sequence[CellsSet]) -> "tuple[Cells, CellForm]":
+    def with_cells(self, cells: Cells, change: CellsSet) -> "tuple[Cells, CellForm]":
         """Set cells, in place unless they have to be wider; of a row that comes twice the later.
 
-        `changes`: at least one, without dictionaries.
+        `change`: without a dictionary.
         """
 
     def array(self, cells: Cells, valid: pa.Buffer | None) -> pa.Array:
@@ -59,16 +59,10 @@ class FixedCells:
     size: int = 0
     is_full: bool = False
 
-    def with_cells(self, cells: Cells, changes: Sequence[CellsSet]) -> tuple[Cells, CellForm]:
+    def with_cells(self, cells: Cells, change: CellsSet) -> tuple[Cells, CellForm]:
         """See `CellForm`."""
-        arrow = self.type.arrow
-        if cells.ndim > 1 or cells.dtype == np.bool_:
-            for ordinals, values in changes:
-                set_cells(cells, ordinals, fixed_view(in_type(values, arrow), self.type))
-            return cells, self
-        numbers = cells.view(f"<i{cells.itemsize}")
-        for ordinals, values in changes:
-            numbers[ordinals] = integers_of(in_type(values, arrow))
+        ordinals, values = change
+        set_cells(cells, ordinals, fixed_view(in_type(values, self.type.arrow), self.type))
         return cells, self
 
     def array(self, cells: Cells, valid: pa.Buffer | None) -> pa.Array:
@@ -98,14 +92,12 @@ class TextViews:
         """See `CellForm`."""
         return len(self.buffers) > _MOST_BUFFERS
 
-    def with_cells(self, cells: Cells, changes: Sequence[CellsSet]) -> tuple[Cells, CellForm]:
+    def with_cells(self, cells: Cells, change: CellsSet) -> tuple[Cells, CellForm]:
         """See `CellForm`."""
-        ordinals, values = joined(changes)
+        ordinals, values = change
         views, added = _views_of(values)
         if added:
-            views = views.copy()
-            is_apart = (views[:, 0] & np.uint64(0xFFFFFFFF)) > _INLINE_BYTES
-            views[:, 1] += np.where(is_apart, np.uint64(len(self.buffers)), 0)
+            views = _behind(self.buffers, views)
         set_cells(cells, ordinals, views)
         return cells, TextViews((*self.buffers, *added))
 
@@ -132,9 +124,9 @@ class WordCodes:
         """See `CellForm`."""
         return len(self.words) > _MOST_WORDS
 
-    def with_cells(self, cells: Cells, changes: Sequence[CellsSet]) -> tuple[Cells, CellForm]:
+    def with_cells(self, cells: Cells, change: CellsSet) -> tuple[Cells, CellForm]:
         """See `CellForm`."""
-        ordinals, values = joined(changes)
+        ordinals, values = change
         changed = coded(self.words, values)
         cells = wide_enough(cells, changed.dictionary)
         cells[ordinals] = codes_of(changed)
@@ -154,8 +146,7 @@ def form_of(values: pa.Array, column_type: DataType) -> tuple[Cells, CellForm] |
         return copied(codes_of(values)), WordCodes(values.dictionary)
     if column_type.is_text:
         views, buffers = _views_of(values)
-        are_shared = pa.types.is_string_view(values.type) or not views.flags.writeable
-        return copied(views) if are_shared else views, TextViews(buffers)
+        return views if views.flags.writeable else copied(views), TextViews(buffers)
     if column_type.is_variable:
         return None
     cells = fixed_view(in_type(values, column_type.arrow), column_type)
@@ -171,9 +162,26 @@ def views_at(array: pa.Array, ordinals: Ordinals) -> pa.Array:
     return TextViews(tuple(buffers)).array(views, some_valid)
 
 
+def _behind(buffers: Sequence[pa.Buffer], views: Cells) -> Cells:
+    """Views whose own buffers stand behind others; in place where nobody else has them."""
+    if not buffers:
+        return views
+    if not views.flags.writeable:
+        views = views.copy()
+    parts = views.view("<i4")
+    numbers = parts[:, 2]
+    np.add(numbers, len(buffers), out=numbers, where=parts[:, 0] > _INLINE_BYTES)
+    return views
+
+
 def _views_of(texts: pa.Array) -> tuple[Cells, tuple[pa.Buffer, ...]]:
-    """The views of texts, that of a NULL an empty one, and the buffers they name."""
+    """The views of texts, that of a NULL an empty one, and the buffers they name.
+
+    Views that others may have are read-only.
+    """
     views = texts.cast(pa.string_view())
     _, data, *buffers = views.buffers()
     words = np.frombuffer(data, "<u8", 2 * len(views), 16 * views.offset).reshape(-1, 2)
+    if texts.type == views.type:
+        words.flags.writeable = False
     return words, tuple(buffers)

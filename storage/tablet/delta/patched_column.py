@@ -23,6 +23,7 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
     Deltas,
     Ordinals,
     cells_set_by,
+    joined,
 )
 
 Mask = npt.NDArray[np.bool_]
@@ -93,8 +94,9 @@ class PatchedColumn:
         array = None
         if self._exported is None or self._exported() is not None:
             cells = copied(cells)
-        valid = with_validity(self._valid, len(cells), cells_set)
-        cells, form = form.with_cells(cells, cells_set)
+        change = joined(cells_set)
+        valid = with_validity(self._valid, len(cells), change)
+        cells, form = form.with_cells(cells, change)
         return PatchedColumn.over(cells, form, valid, self.type, newest)
 
     def _unchanged(self, array: pa.Array, cells: Cells, newest: Timestamp) -> "PatchedColumn":
@@ -121,8 +123,9 @@ def patch_whole(
     if formed is None:
         return None
     cells, form = formed
-    valid = with_validity(validity(base), len(base), changes)
-    cells, form = form.with_cells(cells, changes)
+    change = joined(changes)
+    valid = with_validity(validity(base), len(base), change)
+    cells, form = form.with_cells(cells, change)
     return PatchedColumn.over(cells, form, valid, column_type, newest)
 
 

@@ -209,3 +209,13 @@ def test_the_base_stays_as_it_was(is_view: bool, is_slice: bool) -> None:
     assert column is not None
     assert texts(column) == ["new", before[1], None, *before[3:]]
     assert base.to_pylist() == before
+
+
+def test_views_that_others_have_stay_as_they_are() -> None:
+    held = pa.array(["a text of the base", "short", "another of the base"]).cast(pa.string_view())
+    given = pa.array(["a text that is set", "new"]).cast(pa.string_view())
+    before = held.to_pylist(), given.to_pylist()
+    column = patch_whole(held, [(np.array([0, 1]), given)], TEXT, Timestamp(1))
+    assert column is not None
+    assert texts(column) == [*before[1], "another of the base"]
+    assert (held.to_pylist(), given.to_pylist()) == before
