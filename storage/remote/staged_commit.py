@@ -46,6 +46,7 @@ from pykudu_sql.storage.transaction.resulting_rows import violation_of
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 _ROWS_IN_LOG = 1 << 16
+_INSERTS = (RowOpKind.INSERT, RowOpKind.INSERT_IGNORE)
 _OTHER_OPERATIONS = (
     "take the operation upsert to overwrite such rows, or insert_ignore to skip them"
 )
@@ -222,7 +223,10 @@ def _take(
         if is_new:
             pending.stage((rowset,))
             return
-        pending.write(batch, located)
+        if target.kind in _INSERTS:
+            pending.write(batch, located)
+        else:
+            transaction.change_located(pending, batch, located)
     except BaseException:
         pending.files.discard(rowset)
         raise

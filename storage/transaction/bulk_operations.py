@@ -28,6 +28,7 @@ from pykudu_sql.storage.ingest.row_batch import Positions, RowBatch, take
 from pykudu_sql.storage.ingest.validation import raise_first
 from pykudu_sql.storage.tablet.rowset.locator import Located
 from pykudu_sql.storage.tablet.write.addressed_operations import AddressedOperations
+from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.tablet.write.staged_changes import keyed_to_addressed
 from pykudu_sql.storage.transaction.bulk_insert import write_bulk
@@ -94,6 +95,32 @@ def _write(
     return write_shares(services, writes, RoutedBatch(batch, rows), shares, changes)
 
 
+def write_located(
+    services: TransactionServices, pending: PendingWrites, batch: KeyedOperations, located: Located
+) -> None:
+    """Do a batch of operations on distinct keys that fit; what is changed of rows that are there
+    goes to files.
+
+    Args:
+        services: of the transaction.
+        pending: its writes to the tablet, which it counts.
+        batch: of any kind but INSERT.
+        located: where its keys are.
+
+    Raises DiskError: the disk refused; nothing was done.
+    """
+    changes = FiledChanges(services.pool, services.budget.piece(MOST_PIECE))
+    try:
+        changes.add(_changes(pending, batch, located))
+        changes.stage(lambda writes: writes)
+    except BaseException:
+        changes.discard()
+        raise
+    indices = np.flatnonzero(~located.alive)
+    if batch.kind.may_insert and len(indices):
+        pending.write(take_rows(batch, indices), located.take(indices))
+
+
 def write_shares(
     services: TransactionServices,
     writes: WriteSet,
@@ -109,7 +136,11 @@ def write_shares(
     """
     kind, changed = routed.batch.operations.kind, 0
     if kind not in _ONLY_INSERT:
-        changes.add(each for share in shares for each in _changes(*share))
+        changes.add(
+            each
+            for pending, part, located in shares
+            for each in _changes(pending, part.batch, located)
+        )
         changed += sum(int(np.count_nonzero(located.alive)) for _, _, located in shares)
     if kind.may_insert:
         changed += _insert(services, writes, routed, shares)
@@ -117,10 +148,9 @@ def write_shares(
 
 
 def _changes(
-    pending: PendingWrites, part: TabletRows, located: Located
+    pending: PendingWrites, batch: KeyedOperations, located: Located
 ) -> Iterator[tuple[PendingWrites, AddressedOperations]]:
     """What is changed of rows that are there, by rowset."""
-    batch = part.batch
     kind = RowOpKind.DELETE if batch.kind in _DELETES else RowOpKind.UPDATE_IGNORE
     operations = RowOperations(kind, batch.operations.columns, batch.operations.length)
     for each in keyed_to_addressed(replace(batch, operations=operations), located):

@@ -10,6 +10,7 @@ that a transaction makes is there for others from the commit on, with its rows, 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
+import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -26,10 +27,13 @@ from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import InterfaceError
 from pykudu_sql.storage.ingest.bulk_writer import coerce_columns
+from pykudu_sql.storage.tablet.rowset.locator import Located
+from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.transaction.addressed_rows import AddressedRows
 from pykudu_sql.storage.transaction.batch_writer import BatchWriter
 from pykudu_sql.storage.transaction.bulk_change import write_changes
+from pykudu_sql.storage.transaction.bulk_operations import LEAST_ROWS, write_located
 from pykudu_sql.storage.transaction.resulting_rows import check_row_result
 from pykudu_sql.storage.transaction.row_writer import keyed_row
 from pykudu_sql.storage.transaction.transaction_reads import TransactionReads
@@ -249,6 +253,19 @@ class Transaction(TransactionReads):
         """The transaction's own writes to a tablet, for those who bring rowsets."""
         self._open()
         return self._writes.keep(table, self._writes.on(table, self._services.tablets[tablet_id]))
+
+    def change_located(
+        self, pending: PendingWrites, batch: KeyedOperations, located: Located
+    ) -> None:
+        """Do operations whose rows `PendingWrites.check` has found; many go to files.
+
+        `pending`: of `writes_to`; `batch`: of any kind but INSERT. Raises DiskError: the disk
+        refused; the transaction must be rolled back.
+        """
+        if np.count_nonzero(located.alive) < LEAST_ROWS:
+            pending.write(batch, located)
+        else:
+            write_located(self._services, pending, batch, located)
 
     def commit(
         self,

@@ -254,6 +254,40 @@ def test_many_rows_are_replaced_by_files_without_which_the_log_stays_short(
         reopened.close()
 
 
+def test_many_changes_of_rows_on_disk_are_files_and_the_log_stays_short(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pykudu_sql.storage.transaction.transaction.LEAST_ROWS", 5)
+    first = Job(store)
+    first.task([(i, "old") for i in range(100)])
+    moments = [first.commit().timestamp]
+    job = Job(store, RowOpKind.UPSERT)
+    job.task([(i, "new") for i in range(60, 130)])
+    job.task([(i, "newer") for i in range(50, 70)])
+    moments.append(job.commit().timestamp)
+    job = Job(store, RowOpKind.DELETE)
+    job.task([(i, "") for i in range(0, 40)])
+    moments.append(job.commit().timestamp)
+    rows = {i: "old" for i in range(100)}
+    states = [dict(rows)]
+    rows |= {i: "new" for i in range(60, 130)} | {i: "newer" for i in range(50, 70)}
+    states.append(dict(rows))
+    states.append({i: v for i, v in rows.items() if i >= 40})
+    store.close()
+    reopened = open_store(tmp_path / "db")
+    try:
+        for moment, state in zip(moments, states, strict=True):
+            assert moment is not None
+            expected = sorted((i, v, 7) for i, v in state.items())
+            assert read(reopened, moment + 1) == expected
+        assert read(reopened) == expected
+        rowsets = [r for t in reopened.tablets.values() for r in t.components.tree.rowsets]
+        assert sum(file.meta.stats.deletes for r in rowsets for file in r.tracker.redo) == 40
+        assert not any(len(rowset.tracker.memory) for rowset in rowsets)
+    finally:
+        reopened.close()
+
+
 def test_files_of_attempts_that_do_not_count_leave_no_trace(store: Store) -> None:
     job = Job(store)
     job.task([(1, "failed attempt")])
