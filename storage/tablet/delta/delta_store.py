@@ -271,6 +271,15 @@ def between(deltas: Deltas, start: int, stop: int) -> Deltas:
     )
 
 
+def of_rows(deltas: Deltas, rows: Ordinals) -> Deltas:
+    """The records of some rows, by place among them; `rows`: ordinals, ascending and distinct."""
+    places = np.searchsorted(rows, deltas.ordinals)
+    mask = places < len(rows)
+    mask[mask] = rows[places[mask]] == deltas.ordinals[mask]
+    records = select(deltas, mask)
+    return Deltas(places[mask], records.timestamps, records.kinds, records.cells)
+
+
 def within(
     timestamps: Timestamps, low: SnapshotBound, high: SnapshotBound
 ) -> npt.NDArray[np.bool_]:

@@ -24,10 +24,12 @@ from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import (
     ColumnPatch,
     Deltas,
+    Ordinals,
     Timestamps,
     between,
     merge_redo,
     merge_undo,
+    of_rows,
     select,
     winners,
     within,
@@ -35,9 +37,13 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
 )
 from pykudu_sql.storage.tablet.delta.delta_tracker import visible_redo
 from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
-from pykudu_sql.storage.tablet.history.row_slice import ColumnGather, RowSlice
+from pykudu_sql.storage.tablet.history.row_slice import ColumnGather, RowSlice, choose_rows
 from pykudu_sql.storage.tablet.history.undo_builder import undo_of_updates
+from pykudu_sql.storage.tablet.rowset.cfile_set import CFileSet
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+
+# Of so many rows one is wanted: then it is less to take cells than to read all and choose.
+_APART = 8
 
 
 class ReadColumn(Protocol):
@@ -193,6 +199,35 @@ class CompactionInput:
             np.full(stop - start, self._inserted_at, np.uint64),
         )
 
+    def read_rows(self, ordinals: Ordinals) -> RowSlice:
+        """Some rows, by ascending ordinals, at least one; `load` was called.
+
+        Where they lie far apart, no cells of others come into memory but those of their blocks.
+        """
+        start, stop = int(ordinals[0]), int(ordinals[-1]) + 1
+        if self._is_wide or stop - start <= len(ordinals) * _APART:
+            return choose_rows(self.read(start, stop), ordinals - start)
+        places = ordinals - start
+        redo = of_rows(self._redo_between(start, stop), places)
+        changed = self._base_of([c for c in self._columns if c.id in redo.cells], ordinals)
+        back = of_rows(self._undo_between(start, stop), places)
+        undo = merge_undo([undo_of_updates(redo, changed, self._mark), back])
+        keys = self._base_of(self._encoder.columns, ordinals)
+        others = {c.id: c for c in self._columns if c.id not in keys}
+        return RowSlice(
+            self._encoder.encode(keys),
+            ColumnGather([_ScatteredRows(self.rowset.base, keys, others, ordinals, redo)], None),
+            undo,
+            _deaths(redo, len(ordinals)),
+            np.full(len(ordinals), self._inserted_at, np.uint64),
+        )
+
+    def _base_of(
+        self, columns: Sequence[ColumnSchema], ordinals: Ordinals
+    ) -> Mapping[int, pa.Array]:
+        """Base cells of some rows."""
+        return {column.id: self.rowset.base.take(column, ordinals) for column in columns}
+
     def latest(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
         """The latest cells of a column in the rows start <= ordinal < stop; `load` was called."""
         cells = self._read_column(column, start, stop)
@@ -248,6 +283,58 @@ class _Image(Mapping[int, pa.Array]):
         keys = {i: array.slice(start, stop - start) for i, array in self._keys.items()}
         first = self._range[0]
         return _Image(self._source, keys, first + start, first + stop)
+
+
+class _ScatteredRows(Mapping[int, pa.Array]):
+    """A `ColumnPiece` of the latest cells of rows that lie far apart; see `_Image`."""
+
+    def __init__(
+        self,
+        base: CFileSet,
+        keys: Mapping[int, pa.Array],
+        others: Mapping[int, ColumnSchema],
+        ordinals: Ordinals,
+        redo: Deltas,
+    ) -> None:
+        """Nothing but the keys is read yet.
+
+        Args:
+            base: of the rowset.
+            keys: the key's columns.
+            others: the columns wanted besides.
+            ordinals: of the rows.
+            redo: their REDO deltas, by place among the rows.
+        """
+        self.rows = len(ordinals)
+        self._base = base
+        self._keys = keys
+        self._others = others
+        self._ordinals = ordinals
+        self._redo = redo
+
+    def __getitem__(self, column_id: int) -> pa.Array:
+        key_column = self._keys.get(column_id)
+        if key_column is not None:
+            return key_column
+        column = self._others[column_id]
+        cells = self._base.take(column, self._ordinals)
+        return apply_patch(cells, 0, winners(self._redo, column_id), column.type)
+
+    def __iter__(self) -> Iterator[int]:
+        yield from self._keys
+        yield from self._others
+
+    def __len__(self) -> int:
+        return len(self._keys) + len(self._others)
+
+    def slice(self, start: int, stop: int) -> "_ScatteredRows":
+        return _ScatteredRows(
+            self._base,
+            {i: array.slice(start, stop - start) for i, array in self._keys.items()},
+            self._others,
+            self._ordinals[start:stop],
+            between(self._redo, start, stop),
+        )
 
 
 def _touching(file: DeltaFile, column_ids: Collection[int]) -> Deltas:

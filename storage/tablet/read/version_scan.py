@@ -10,7 +10,8 @@ The scan needs no lock. It takes the tablet's components and each rowset's delta
 and compaction put in their place meanwhile holds the same rows. The caller sees to it that history
 back to `low` is kept while the scan lasts.
 
-A scan for changes reads, of each slice, only the stretch of each rowset that has any.
+A scan for changes leaves rowsets out whose newest commit lies below it, unread, and takes of each
+slice the rows of each rowset that have any.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +29,12 @@ from pykudu_sql.storage.common.types.hybrid_time import (
     bound_before,
 )
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.tablet.delta.delta_store import select, within, without_columns
+from pykudu_sql.storage.tablet.delta.delta_store import (
+    Ordinals,
+    select,
+    within,
+    without_columns,
+)
 from pykudu_sql.storage.tablet.delta.delta_tracker import visible_redo
 from pykudu_sql.storage.tablet.history.history_splice import splice
 from pykudu_sql.storage.tablet.history.row_slice import (
@@ -142,7 +148,8 @@ def _scan(
     make: Callable[[RowSlice], T],
     only_changed: tuple[SnapshotBound, SnapshotBound] | None,
 ) -> Iterator[T]:
-    inputs = _inputs(tablet, columns, reach)
+    since = UNCOMMITTED if only_changed is None else only_changed[0]
+    inputs = _inputs(tablet, columns, reach, since)
     if not inputs:
         return
     marks = None if only_changed is None else [one.changed(*only_changed) for one in inputs]
@@ -155,9 +162,7 @@ def _scan(
                 continue
             changed_rows = start + np.flatnonzero(marks[number][start:stop])
             if len(changed_rows):
-                first = int(changed_rows[0])
-                rows = inputs[number].read(first, int(changed_rows[-1]) + 1)
-                slices.append(choose_rows(rows, changed_rows - first))
+                slices.append(inputs[number].read_rows(changed_rows))
         if slices:
             batch = make(splice(slices, tablet.schema.key_ids, reach.since).rows)
             if len(batch):
@@ -165,16 +170,17 @@ def _scan(
 
 
 def _inputs(
-    tablet: Tablet, columns: Sequence[ColumnSchema], reach: HistoryRange
+    tablet: Tablet, columns: Sequence[ColumnSchema], reach: HistoryRange, since: int
 ) -> list["CompactionInput | MemoryInput"]:
-    """The rowsets that hold anything a commit below `until` put there."""
+    """The rowsets that hold anything a commit below `until`, and at or above `since`, put there."""
     components = tablet.components
     inputs: list[CompactionInput | MemoryInput] = []
     for memrowset in (components.memrowset, *components.flushing):
         if memrowset.row_count(reach.until):
             inputs.append(MemoryInput(tablet, memrowset, columns, reach.until, reach.since))
     for rowset in components.tree.rowsets:
-        if rowset.tracker.is_visible(reach.until):
+        tracker = rowset.tracker
+        if tracker.is_visible(reach.until) and tracker.newest >= since:
             source = CompactionInput(
                 rowset, rowset.base.column, columns, tablet.key_encoder, reach.until, reach.since
             )
@@ -249,3 +255,7 @@ class MemoryInput:
     def read(self, start: int, stop: int) -> RowSlice:
         """The rows start <= ordinal < stop."""
         return part_of(self._rows, start, stop)
+
+    def read_rows(self, ordinals: Ordinals) -> RowSlice:
+        """Some rows, in the order of their keys."""
+        return choose_rows(self._rows, ordinals)
