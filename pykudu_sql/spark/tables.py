@@ -21,6 +21,7 @@ from pykudu_sql.spark.known_source import with_known_source
 from pykudu_sql.spark.options import ReadOptions, distinct_names
 from pykudu_sql.spark.reading.lease_registry import retain_lease
 from pykudu_sql.spark.reading.read_plan import read_planner
+from pykudu_sql.spark.reading.table_frame import with_count
 from pykudu_sql.spark.reading.token_frame import parallelism, token_frame
 from pykudu_sql.spark.sessions.active_session import active_session, is_classic
 from pykudu_sql.spark.sessions.session import start_session
@@ -95,7 +96,9 @@ def read_table(
         plan = planner.plan(available)
     if plan.scan.lease is not None:
         retain_lease(plan.scan.lease)
-    return token_frame(spark, read_options.location, plan, spark_schema(available), available)
+    location = read_options.location
+    frame = token_frame(spark, location, plan, spark_schema(available), available)
+    return with_count(frame, location, plan)
 
 
 def read_changes(

@@ -181,12 +181,14 @@ def test_files_are_given_back_when_nobody_reads_them(
     before = set(leases.iterdir()) if leases.exists() else set()
     frame = read_table(spark, prices, "t")
     assert len(set(leases.iterdir()) - before) == 1
-    assert frame.count() == 20
+    assert frame.count() == len(frame.collect()) == 20
     held.release_all()
     assert set(leases.iterdir()) <= before
     with pytest.raises(Exception, match="has been released") as raised:
-        frame.count()
+        frame.collect()
     assert OperationalError.__name__ in str(raised.value)
+    with pytest.raises(OperationalError, match="has been released"):
+        frame.count()
 
 
 def test_what_is_wrong_is_said_at_once(spark: SparkSession, prices: str) -> None:
@@ -198,3 +200,47 @@ def test_what_is_wrong_is_said_at_once(spark: SparkSession, prices: str) -> None
     frame = spark.sql("SELECT 1L AS id, 1.0BD AS a, 2.0BD AS A")
     with pytest.raises(InvalidSchemaError, match="column 'a' twice"):
         write_table(frame, prices, "t")
+
+
+def test_a_count_is_exact_at_the_moment_of_the_frame_and_starts_no_task(
+    spark: SparkSession, path: str
+) -> None:
+    """Over hash tablets: rows on disk and in memory, updated and deleted in either."""
+    steps = [
+        "INSERT INTO t SELECT range, range FROM range(1000)",
+        "FLUSH TABLE t",
+        "DELETE FROM t WHERE id % 10 = 0",
+        "INSERT INTO t SELECT range, 1 FROM range(1000, 1100)",
+        "UPDATE t SET v = 7 WHERE id % 3 = 0",
+        "FLUSH TABLE t",
+        "DELETE FROM t WHERE id % 7 = 0",
+        "INSERT INTO t VALUES (7, 7), (0, 0)",
+        "DELETE FROM t WHERE id = 7",
+        "OPTIMIZE TABLE t",
+        "DELETE FROM t",
+    ]
+    moments, expected, frames = [], [], []
+    with pykudu_sql.connect(path, autocommit=True) as conn:
+        conn.execute(
+            "CREATE TABLE t (id BIGINT PRIMARY KEY, v BIGINT) PARTITION BY HASH (id) PARTITIONS 4"
+        )
+        for step in steps:
+            conn.execute(step)
+            expected.append(conn.execute("SELECT count(v) FROM t").fetchone()[0])
+            moments.append(str(conn.snapshot_timestamp()))
+            frames.append(read_table(spark, path, "t"))
+        conn.execute("BEGIN")
+        conn.execute("INSERT INTO t VALUES (1, 1)")
+        open_count = read_table(spark, path, "t").count()
+        conn.execute("ROLLBACK")
+    conditions = read_table(spark, path, "t", where="v = 7", as_of=moments[4])
+    assert conditions.count() == conditions.groupBy().count().first()[0] > 0
+    assert [frame.groupBy().count().first()[0] for frame in frames] == expected
+    jobs = spark.sparkContext.statusTracker()
+    before = jobs.getJobIdsForGroup()
+    assert [frame.count() for frame in frames] == expected
+    at_moments = [read_table(spark, path, "t", as_of=moment).count() for moment in moments]
+    assert at_moments == expected
+    assert (open_count, expected[-1]) == (0, 0)
+    assert jobs.getJobIdsForGroup() == before
+    assert frames[0].select("v").count() == expected[0]
