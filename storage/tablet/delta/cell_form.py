@@ -19,7 +19,7 @@ from pykudu_sql.storage.common.types.from_buffers import flags
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.tablet.delta.delta_applier import copied, set_cells
-from pykudu_sql.storage.tablet.delta.delta_store import CellsSet, Ordinals
+from pykudu_sql.storage.tablet.delta.delta_store import CellsSet, Ordinals, joined
 from pykudu_sql.storage.tablet.delta.word_codes import coded, codes_of, wide_enough, words_by_code
 
 Cells = npt.NDArray[Any]
@@ -41,10 +41,10 @@ class CellForm(Protocol):
     def is_full(self) -> bool:
         """Whether no more cells should be set."""
 
-    def with_cells(self, cells: Cells, change: CellsSet) -> "tuple[Cells, CellForm]":
+    def with_cells(self, cells: Cells, changes: Sequence[CellsSet]) -> "tuple[Cells, CellForm]":
         """Set cells, in place unless they have to be wider; of a row that comes twice the later.
 
-        `change`: without a dictionary.
+        `changes`: at least one, without dictionaries.
         """
 
     def array(self, cells: Cells, valid: pa.Buffer | None) -> pa.Array:
@@ -59,10 +59,10 @@ class FixedCells:
     size: int = 0
     is_full: bool = False
 
-    def with_cells(self, cells: Cells, change: CellsSet) -> tuple[Cells, CellForm]:
-        """See `CellForm`."""
-        ordinals, values = change
-        set_cells(cells, ordinals, fixed_view(in_type(values, self.type.arrow), self.type))
+    def with_cells(self, cells: Cells, changes: Sequence[CellsSet]) -> tuple[Cells, CellForm]:
+        """See `CellForm`. One change after another: to join them first would cost a half more."""
+        for ordinals, values in changes:
+            set_cells(cells, ordinals, fixed_view(in_type(values, self.type.arrow), self.type))
         return cells, self
 
     def array(self, cells: Cells, valid: pa.Buffer | None) -> pa.Array:
@@ -92,9 +92,9 @@ class TextViews:
         """See `CellForm`."""
         return len(self.buffers) > _MOST_BUFFERS
 
-    def with_cells(self, cells: Cells, change: CellsSet) -> tuple[Cells, CellForm]:
+    def with_cells(self, cells: Cells, changes: Sequence[CellsSet]) -> tuple[Cells, CellForm]:
         """See `CellForm`."""
-        ordinals, values = change
+        ordinals, values = joined(changes)
         views, added = _views_of(values)
         if added:
             views = _behind(self.buffers, views)
@@ -124,9 +124,9 @@ class WordCodes:
         """See `CellForm`."""
         return len(self.words) > _MOST_WORDS
 
-    def with_cells(self, cells: Cells, change: CellsSet) -> tuple[Cells, CellForm]:
+    def with_cells(self, cells: Cells, changes: Sequence[CellsSet]) -> tuple[Cells, CellForm]:
         """See `CellForm`."""
-        ordinals, values = change
+        ordinals, values = joined(changes)
         changed = coded(self.words, values)
         cells = wide_enough(cells, changed.dictionary)
         cells[ordinals] = codes_of(changed)

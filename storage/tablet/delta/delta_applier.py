@@ -107,21 +107,21 @@ def _validity_after(
     base: pa.Array, places: Ordinals, values: pa.Array
 ) -> npt.NDArray[np.bool_] | None:
     """False where the base with values at some places has a NULL; None without one."""
-    return with_validity(validity(base), len(base), (places, values))
+    return with_validity(validity(base), len(base), [(places, values)])
 
 
 def with_validity(
-    valid: npt.NDArray[np.bool_] | None, rows: int, change: CellsSet
+    valid: npt.NDArray[np.bool_] | None, rows: int, changes: Sequence[CellsSet]
 ) -> npt.NDArray[np.bool_] | None:
-    """False where a column is NULL once cells are set, None where it was not and none is NULL.
+    """False where a column is NULL once changes are made, None where it was not and none is NULL.
 
     `valid`: of the column's `rows` cells before, changed in place; None when none was NULL.
     """
-    ordinals, values = change
-    changed = validity(values)
     if valid is None:
-        if changed is None:
+        if not any(values.null_count for _, values in changes):
             return None
         valid = np.ones(rows, np.bool_)
-    valid[ordinals] = True if changed is None else changed
+    for ordinals, values in changes:
+        mask = validity(values)
+        valid[ordinals] = True if mask is None else mask
     return valid

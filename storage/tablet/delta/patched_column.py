@@ -94,9 +94,9 @@ class PatchedColumn:
         array = None
         if self._exported is None or self._exported() is not None:
             cells = copied(cells)
-        change = joined(cells_set)
-        valid = with_validity(self._valid, len(cells), change)
-        cells, form = form.with_cells(cells, change)
+        whole = _for_one_pass(cells_set, self.type)
+        valid = with_validity(self._valid, len(cells), whole)
+        cells, form = form.with_cells(cells, whole)
         return PatchedColumn.over(cells, form, valid, self.type, newest)
 
     def _unchanged(self, array: pa.Array, cells: Cells, newest: Timestamp) -> "PatchedColumn":
@@ -123,10 +123,15 @@ def patch_whole(
     if formed is None:
         return None
     cells, form = formed
-    change = joined(changes)
-    valid = with_validity(validity(base), len(base), change)
-    cells, form = form.with_cells(cells, change)
+    changes = _for_one_pass(changes, column_type)
+    valid = with_validity(validity(base), len(base), changes)
+    cells, form = form.with_cells(cells, changes)
     return PatchedColumn.over(cells, form, valid, column_type, newest)
+
+
+def _for_one_pass(changes: Sequence[CellsSet], column_type: DataType) -> Sequence[CellsSet]:
+    """Changes of texts as one, which their form asks for; others as they are."""
+    return [joined(changes)] if column_type.is_text else changes
 
 
 def cells_at(array: pa.Array, ordinals: Ordinals) -> pa.Array:
