@@ -19,6 +19,7 @@ from pykudu_sql.planner.functions.decimal_values import MAX_DIGITS, Digits
 from pykudu_sql.planner.functions.functions import is_volatile
 from pykudu_sql.planner.tree_nodes import all_nodes, children_of
 from pykudu_sql.planner.types.engine_types import decimal_type
+from pykudu_sql.planner.types.shared_subqueries import share_subqueries
 
 _OF_NULL_NULL = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In)
 _QUERIES = (exp.Query, exp.Any, exp.All)
@@ -32,7 +33,7 @@ def quick_form(
     """The form of a comparison that is NULL where a value does not fit; None if none pays.
 
     Args:
-        node: in its tree, which stays as it is.
+        node: in its tree. Its subqueries may become WITH queries there, else it stays as it is.
         computed: digits of the operands that are no constants.
         constants: digits of those that are.
     """
@@ -48,6 +49,7 @@ def quick_form(
         or _may_join(node)
     ):
         return None
+    share_subqueries(node)
     form = node.copy()
     target = decimal_type(Digits(MAX_DIGITS - scale, scale))
     for operand in children_of(form):
@@ -60,7 +62,7 @@ def quick_form(
 def _is_row_subquery(node: exp.Expr) -> bool:
     """Whether a node is a query whose rows are compared, or that depends on rows around it.
 
-    The engine computes a query that stands there twice once, unless it is of this kind.
+    Others are computed once for both forms; see `share_subqueries`.
     """
     if not isinstance(node, _QUERIES):
         return False

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from pykudu_sql.engine.batch_rows import rows_of_batch
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.engine.duckdb_instance import GATHERING, DuckDB
+from pykudu_sql.engine.engine_cursor import BoundQuery, EngineCursor
 from pykudu_sql.engine.engine_errors import is_fatal, translate
 from pykudu_sql.engine.inherited import hold_duckdb
 from pykudu_sql.engine.long_intervals import hold_intervals, with_days
@@ -43,9 +44,10 @@ from pykudu_sql.storage.errors import Error, InterfaceError
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from duckdb import DuckDBPyConnection, DuckDBPyRelation, Statement
+    from duckdb import DuckDBPyConnection, Statement
 
 MAX_STATEMENTS = 256
+MAX_CURSORS = 16  # that are kept, each with the views of its queries; 80 kB each
 # Arguments without a name are `col0`, `col1`, .. there.
 _SIGNATURES = r"""
 SELECT DISTINCT lower(function_name), parameters FROM duckdb_functions()
@@ -66,15 +68,15 @@ class _Working:
 
     __slots__ = ("counter", "cursor", "gathers", "generation", "reader", "widths")
 
-    def __init__(self, cursor: "DuckDBPyConnection", generation: int) -> None:
-        self.cursor: DuckDBPyConnection | None = cursor
+    def __init__(self, cursor: EngineCursor, generation: int) -> None:
+        self.cursor: EngineCursor | None = cursor
         self.generation = generation
         self.reader: pa.RecordBatchReader | None = None
         self.counter: Counter | None = None
         self.gathers = True  # whether it makes long vectors of short ones
         self.widths: Mapping[str, Width] = {}  # of each relation
 
-    def release(self) -> "Iterator[DuckDBPyConnection | pa.RecordBatchReader]":
+    def release(self) -> "Iterator[EngineCursor | pa.RecordBatchReader]":
         """What it held, the cursor first."""
         cursor, reader = self.cursor, self.reader
         self.cursor = self.reader = None
@@ -90,10 +92,10 @@ class DuckDBEngine:
     def __init__(self, duckdb: DuckDB) -> None:
         """Nothing is opened before the first query."""
         self._duckdb = duckdb
-        self._idle: list[DuckDBPyConnection] = []
+        self._idle: list[EngineCursor] = []  # the one that was used last comes last
         self._generation = self._duckdb.generation
         self._working: set[_Working] = set()
-        self._at_work: DuckDBPyConnection | None = None
+        self._at_work: EngineCursor | None = None
         self._statements: OrderedDict[str, Statement] = OrderedDict()
         self._lock = threading.Lock()
         hold_duckdb(self)
@@ -113,14 +115,14 @@ class DuckDBEngine:
     ) -> EngineResult:
         """See QueryEngine."""
         with self._lock:
-            cursor, working = self._take()
+            cursor, working = self._take(relations)
             with self._failing(working), self._interruptible(cursor):
                 self._register(working, sql, parameters, relations)
-                relation = self._bind(cursor, sql, parameters)
-                kinds = relation.types
+                bound = self._bound(cursor, sql, parameters)
+                kinds = bound.kinds
                 types = tuple([format_engine_type(str(kind)) for kind in kinds])
                 rows = self._batch_rows(kinds, working.widths, sql, parameters, BUFFERED_ROWS)
-                rows_table = materialized_rows(relation, self._duckdb.result_limit, rows)
+                rows_table = materialized_rows(bound.relation, self._duckdb.result_limit, rows)
                 self._give_back(working, relations)
             return EngineResult(rows_table, types)
 
@@ -134,17 +136,17 @@ class DuckDBEngine:
     ) -> EngineStream:
         """See StreamingEngine. Until it ends it has a cursor that other queries do not disturb."""
         with self._lock:
-            cursor, working = self._take()
+            cursor, working = self._take(relations)
             working.counter = counter
             batches: list[pa.RecordBatch] = []
             size = 0
             with self._failing(working), self._interruptible(cursor):
                 self._register(working, sql, parameters, relations)
-                relation = self._bind(cursor, sql, parameters)
-                kinds = relation.types
+                bound = self._bound(cursor, sql, parameters)
+                kinds = bound.kinds
                 types = tuple([format_engine_type(str(kind)) for kind in kinds])
                 rows = self._batch_rows(kinds, working.widths, sql, parameters, STREAM_ROWS)
-                reader = relation.to_arrow_reader(rows)
+                reader = bound.relation.to_arrow_reader(rows)
                 working.reader = reader
                 while size <= most and (batch := self._next(working, relations)) is not None:
                     batches.append(batch)
@@ -173,9 +175,9 @@ class DuckDBEngine:
     def signatures(self) -> Sequence[tuple[str, tuple[str, ...]]]:
         """See StreamingEngine."""
         with self._lock:
-            cursor, working = self._take()
+            cursor, working = self._take({})
             with self._failing(working), self._interruptible(cursor):
-                rows = cursor.execute(_SIGNATURES).fetchall()
+                rows = cursor.connection.execute(_SIGNATURES).fetchall()
                 self._give_back(working, ())
         return [(name, tuple(arguments)) for name, arguments in rows]
 
@@ -195,11 +197,11 @@ class DuckDBEngine:
         self, how: str, sql: str, relations: Mapping[str, Relation], parameters: Sequence[Any]
     ) -> Operator | None:
         with self._lock:
-            cursor, working = self._take()
+            cursor, working = self._take(relations)
             with self._failing(working), self._interruptible(cursor):
                 self._register(working, sql, parameters, relations)
-                values = _typed(parameters, cursor)
-                ((_, description),) = cursor.execute(f"{how} {sql}", values).fetchall()
+                values = _typed(parameters, cursor.connection)
+                ((_, description),) = cursor.connection.execute(f"{how} {sql}", values).fetchall()
                 self._give_back(working, relations)
             return operators_of(description)
 
@@ -244,7 +246,7 @@ class DuckDBEngine:
             raise translate(error) from error
 
     @contextmanager
-    def _interruptible(self, cursor: "DuckDBPyConnection") -> Iterator[None]:
+    def _interruptible(self, cursor: EngineCursor) -> Iterator[None]:
         """A block in which a cursor works for the running statement, which may be stopped."""
         before, self._at_work = self._at_work, cursor
         try:
@@ -253,25 +255,34 @@ class DuckDBEngine:
         finally:
             self._at_work = before
 
-    def _take(self) -> "tuple[DuckDBPyConnection, _Working]":
-        """A cursor for one query."""
+    def _take(self, relations: Mapping[str, Relation]) -> tuple[EngineCursor, _Working]:
+        """A cursor for one query; one that has views for its relations if there is."""
         generation = self._duckdb.generation
         if self._generation != generation:
             self._forget_idle()
             self._generation = generation
-        cursor = self._idle.pop() if self._idle else self._duckdb.cursor()
+        cursor = self._idle_cursor(relations)
         working = _Working(cursor, generation)
         self._working.add(working)
         return cursor, working
 
+    def _idle_cursor(self, relations: Mapping[str, Relation]) -> EngineCursor:
+        schemas = {name: relation.schema for name, relation in relations.items()}
+        for place in range(len(self._idle) - 1, -1, -1):
+            if self._idle[place].has_views(schemas):
+                return self._idle.pop(place)
+        return self._duckdb.cursor() if len(self._idle) < MAX_CURSORS else self._idle.pop(0)
+
     def _give_back(self, working: _Working, relations: Iterable[str]) -> None:
         """Keep the cursor of a query that has ended for the next one."""
         self._working.discard(working)
-        for cursor in tuple(working.release())[:1]:
+        cursor = working.cursor
+        tuple(working.release())
+        if cursor is not None:
             if working.generation == self._generation:
-                _unregister(cursor, relations)
+                cursor.clear(relations)
                 if not working.gathers:
-                    cursor.execute(f"SET SESSION {GATHERING} = true")
+                    cursor.connection.execute(f"SET SESSION {GATHERING} = true")
                 self._idle.append(cursor)
             else:
                 cursor.close()
@@ -302,33 +313,37 @@ class DuckDBEngine:
         widths = working.widths = {name: width_of(each) for name, each in relations.items()}
         if any(pieces(width.row_bytes, size) > 1 for width in widths.values()):
             working.gathers = False
-            cursor.execute(f"SET SESSION {GATHERING} = false")
+            cursor.connection.execute(f"SET SESSION {GATHERING} = false")
         for name, relation in relations.items():
             fits = widths[name].vector_bytes <= size
-            cursor.register(name, relation if fits else registered(relation, size))
+            rows = relation if fits else registered(relation, size)
+            cursor.register(name, relation.schema, rows)
+
+    def _bound(self, cursor: EngineCursor, sql: str, parameters: Sequence[Any]) -> BoundQuery:
+        bind = partial(self._bind, cursor.connection, sql, parameters)
+        return bind() if parameters else cursor.bound(sql, bind)
 
     def _bind(
-        self, cursor: "DuckDBPyConnection", sql: str, parameters: Sequence[Any]
-    ) -> "DuckDBPyRelation":
-        """The query bound to its parameters, as a relation that is not computed yet."""
-        values = _typed(parameters, cursor) or None
-        relation = cursor.sql(self._statement(cursor, sql), params=values)
+        self, connection: "DuckDBPyConnection", sql: str, parameters: Sequence[Any]
+    ) -> BoundQuery:
+        values = _typed(parameters, connection) or None
+        relation = connection.sql(self._statement(connection, sql), params=values)
         kinds = relation.types
         wrapped_sql = sql
         if hold_intervals(kinds):
             wrapped_sql = with_days(sql, relation.columns, kinds)
         if are_large(sql, parameters) or are_gathered(sql, kinds):
             wrapped_sql = with_batch_check(wrapped_sql, relation.columns, kinds)
-        if wrapped_sql is sql:
-            return relation
-        return cursor.sql(self._statement(cursor, wrapped_sql), params=values)
+        if wrapped_sql is not sql:
+            relation = connection.sql(self._statement(connection, wrapped_sql), params=values)
+        return BoundQuery(relation, kinds)
 
-    def _statement(self, cursor: "DuckDBPyConnection", sql: str) -> "Statement":
+    def _statement(self, connection: "DuckDBPyConnection", sql: str) -> "Statement":
         cached = self._statements.get(sql)
         if cached is not None:
             self._statements.move_to_end(sql)
             return cached
-        (statement,) = cursor.extract_statements(sql)
+        (statement,) = connection.extract_statements(sql)
         self._statements[sql] = statement
         if len(self._statements) > MAX_STATEMENTS:
             self._statements.popitem(last=False)
@@ -367,20 +382,15 @@ class DuckDBEngine:
         self._lock = threading.Lock()
 
 
-def _typed(parameters: Sequence[Any], cursor: "DuckDBPyConnection") -> list[Any]:
+def _typed(parameters: Sequence[Any], connection: "DuckDBPyConnection") -> list[Any]:
     """Values for the engine, which takes a decimal below 0.1 with 38 digits for a double."""
-    return [_decimal(value, cursor) if type(value) is Decimal else value for value in parameters]
+    return [_decimal(each, connection) if type(each) is Decimal else each for each in parameters]
 
 
-def _decimal(value: Decimal, cursor: "DuckDBPyConnection") -> Any:
+def _decimal(value: Decimal, connection: "DuckDBPyConnection") -> Any:
     import duckdb
 
     scale = -int(value.as_tuple().exponent) if value.is_finite() else 0
     if scale not in (_MOST_DIGITS, _MOST_DIGITS - 1) or value.adjusted() >= 0:
         return value
-    return duckdb.Value(f"{value:f}", cursor.decimal_type(_MOST_DIGITS, scale))
-
-
-def _unregister(cursor: "DuckDBPyConnection", names: Iterable[str]) -> None:
-    for name in names:
-        cursor.unregister(name)
+    return duckdb.Value(f"{value:f}", connection.decimal_type(_MOST_DIGITS, scale))

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.engine.engine_allocator import give_back_freed_memory
+from pykudu_sql.engine.engine_cursor import EngineCursor
 from pykudu_sql.engine.inherited import hold_duckdb
+from pykudu_sql.engine.replaceable_table import reads_replaced
 from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES
 from pykudu_sql.storage.common.memory_budget import TIGHT_LIMIT
 from pykudu_sql.storage.common.thread_priority import at_lower_priority
@@ -79,6 +81,7 @@ class DuckDB:
         self._lock = threading.Lock()
         self._connection: DuckDBPyConnection | None = None
         self._looking: DuckDBPyConnection | None = None
+        self._replaces: bool | None = None  # once it was asked
         self._closed = False
         self._generation = 0
         hold_duckdb(self)
@@ -114,7 +117,7 @@ class DuckDB:
                 return 0
             return 0 if row is None else int(row[0])
 
-    def cursor(self) -> "DuckDBPyConnection":
+    def cursor(self) -> EngineCursor:
         """A new cursor; loads DuckDB the first time.
 
         Raises InterfaceError: the engine is closed.
@@ -126,7 +129,13 @@ class DuckDB:
                 # Opening is short: it is finished, and then the KeyboardInterrupt is raised.
                 with ctrl_c_interrupts(lambda: None):
                     self._connection = _open(self._options)
-            return self._connection.cursor()
+                # A process often lives for one query, which replaces nothing.
+                return EngineCursor(self._connection.cursor(), replaces=False)
+            cursor = self._connection.cursor()
+            if self._replaces is None:
+                with ctrl_c_interrupts(lambda: None):
+                    self._replaces = reads_replaced(cursor)
+            return EngineCursor(cursor, self._replaces)
 
     def renew(self) -> None:
         """Give up an instance that takes no more statements; the next cursor opens another.

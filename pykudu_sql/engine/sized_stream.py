@@ -82,22 +82,22 @@ class SizedStream(pa.Table):  # type: ignore[misc]
         return self._plain.__arrow_c_stream__(requested_schema)
 
 
-def _refuse(stream: SizedStream) -> NoReturn:
+def _refuse(stand_in: pa.Table) -> NoReturn:
     raise TypeError("a stream has no rows of a table")
 
 
-def _close_inherited() -> None:
-    """Put a refusal in place of every member that reads the table of a `pa.Table`."""
+def close_inherited(stand_in: type[pa.Table]) -> None:
+    """Put a refusal in place of every member of a subclass that reads the table of a `pa.Table`."""
     for name in dir(pa.Table):
         inherited = getattr(pa.Table, name)
-        if name in SizedStream.__dict__ or inherited is getattr(object, name, None):
+        if name in stand_in.__dict__ or inherited is getattr(object, name, None):
             continue
         if name not in ("__new__", "__pyx_vtable__", "__init_subclass__", "__subclasshook__"):
             plain = getattr(object, name, None)
-            setattr(SizedStream, name, property(_refuse) if plain is None else plain)
+            setattr(stand_in, name, property(_refuse) if plain is None else plain)
 
 
-_close_inherited()
+close_inherited(SizedStream)
 
 
 def registered(relation: Relation, size: int) -> "pa.Table | PlainStream":

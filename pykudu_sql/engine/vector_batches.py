@@ -10,7 +10,8 @@ would gather the short vectors into long ones too, which engines of wide rows ar
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil, inf, log2
-from typing import Any, cast
+from typing import Any, Final, cast
+from weakref import ReferenceType, ref
 
 import numpy as np
 import numpy.typing as npt
@@ -84,11 +85,31 @@ class Width:
     vector_bytes: float
 
 
+class _TableWidths(dict[int, tuple[ReferenceType[pa.Table], Width]]):
+    """How wide the rows of tables are, by identity, as long as these are there.
+
+    A query looks at each of its relations several times, and dictionaries take a while.
+    """
+
+    def of(self, table: pa.Table) -> Width:
+        key = id(table)
+        known = self.get(key)
+        if known is not None and known[0]() is table:
+            return known[1]
+        wide = _wide_columns(table.schema)
+        width = Width(row_bytes(table), len(wide), _most_of_a_vector(table, wide))
+        self[key] = (ref(table, lambda _: self.pop(key, None)), width)
+        return width
+
+
+_TABLE_WIDTHS: Final = _TableWidths()
+
+
 def width_of(relation: Relation) -> Width:
     """How wide the rows of a relation are."""
-    wide = _wide_columns(relation.schema)
-    most = _most_of_a_vector(relation, wide) if isinstance(relation, pa.Table) else inf
-    return Width(row_bytes(relation), len(wide), most)
+    if isinstance(relation, pa.Table):
+        return _TABLE_WIDTHS.of(relation)
+    return Width(row_bytes(relation), len(_wide_columns(relation.schema)), inf)
 
 
 def row_bytes(relation: Relation) -> float:
@@ -192,8 +213,11 @@ def _view_lengths(column: pa.Array) -> npt.NDArray[np.int32]:
 
 def _wide_words(words: pa.Array) -> npt.NDArray[np.int64] | None:
     """Bytes of each word of a dictionary, none behind them; None where the mean is good enough."""
-    lengths = _text_lengths(words)
-    if lengths is None or lengths.max() < LEAST_WIDE_BYTES:
+    offsets = _text_offsets(words) if len(words) else None
+    if offsets is None or offsets[-1] - offsets[0] < LEAST_WIDE_BYTES:
+        return None
+    lengths = np.diff(offsets)
+    if lengths.max() < LEAST_WIDE_BYTES:
         return None
     return np.append(lengths, 0).astype(np.int64)
 

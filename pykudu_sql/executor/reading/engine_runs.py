@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from pykudu_sql.engine.query_engine import EngineResult, Relation
-from pykudu_sql.engine.vector_batches import pieces, row_bytes
+from pykudu_sql.engine.vector_batches import pieces, width_of
 from pykudu_sql.executor.reading.dictionary_codes import coded_relations, row_count
 from pykudu_sql.executor.reading.frame_scan import FrameScan
 from pykudu_sql.executor.reading.history_rows import HistoryStream
@@ -64,7 +64,7 @@ def _with_checked_states(
     from pykudu_sql.planner.functions.aggregate_states import RelationSize, with_checked_states
 
     sizes = {
-        name: RelationSize(row_count(relation), row_bytes(relation))
+        name: RelationSize(row_count(relation), width_of(relation).row_bytes)
         for name, relation in relations.items()
     }
     form = with_checked_states(query.residual, sizes, state.engine.state_bytes)
@@ -73,7 +73,7 @@ def _with_checked_states(
 
 def _sql_for(state: SessionState, query: Query, relations: Mapping[str, Relation]) -> str:
     """The SQL of a query, by which its calls get few rows at once where rows are wide."""
-    widths = {name: row_bytes(relation) for name, relation in relations.items()}
+    widths = {name: width_of(relation).row_bytes for name, relation in relations.items()}
     parts = partial(pieces, size=state.engine.vector_bytes)
     if parts(sum(widths.values())) == 1:
         return query.sql

@@ -88,6 +88,7 @@ STATEMENTS: dict[str, list[str]] = {
     "compare_exactly": [
         "select k from kinds where big < 0.00000000000000001",
         "select k from kinds where big < 1",
+        "select count(*) from kinds having sum(big) > (select sum(big) * 0.5 from kinds)",
     ],
     "bound_comparisons": [
         "select x = date '2024-01-01', x = 'a' from (select string_agg(s, '') as x from t)",

@@ -87,7 +87,7 @@ def test_relations_are_known_during_their_statement_only(engine: DuckDBEngine) -
         found = engine.execute(sql, {"r": pa.table({"a": numbers})}, ())
         assert found.table.column(0).to_pylist() == [total]
         assert found.types == ("HUGEINT",)
-    with pytest.raises(ProgrammingError):
+    with pytest.raises(DataError, match="outside of its query"):
         engine.execute(sql, {}, ())
     text = engine.execute("SELECT max(a) FROM r", {"r": pa.table({"a": ["x"]})}, ())
     assert text.types == ("STRING",)

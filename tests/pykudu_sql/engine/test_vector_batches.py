@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from duckdb.func import PythonUDFType
 
+from pykudu_sql.engine import vector_batches
 from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.engine.sized_stream import registered
 from pykudu_sql.engine.vector_batches import (
@@ -154,3 +155,22 @@ def test_no_vector_has_more_bytes_than_the_bound(start: int) -> None:
 )
 def test_vectors_are_cut_into_a_power_of_two_of_parts(width: float, expected: int) -> None:
     assert pieces(width, SIZE) == expected
+
+
+def test_the_width_of_a_table_is_worked_out_once_and_forgotten_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[int] = []
+
+    def look(relation: Relation) -> float:
+        looked.append(len(relation.schema))
+        return row_bytes(relation)
+
+    monkeypatch.setattr(vector_batches, "row_bytes", look)
+    known = len(vector_batches._TABLE_WIDTHS)
+    table = pa.table({"s": ["a", "b"]})
+    assert width_of(table) == width_of(table)
+    assert width_of(table.select(["s"])) == width_of(table)
+    assert looked == [1, 1]
+    del table
+    assert len(vector_batches._TABLE_WIDTHS) == known

@@ -19,6 +19,7 @@ import pytest
 import pykudu_sql
 from pykudu_sql.dbapi.cursor import Cursor
 from pykudu_sql.engine import duckdb_engine
+from pykudu_sql.engine.engine_cursor import EngineCursor
 from pykudu_sql.executor import session_state
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.reading.scans import StreamedScan
@@ -256,7 +257,7 @@ def test_ctrl_c_while_the_engine_is_loaded_is_a_keyboard_interrupt(
 @POSIX
 @pytest.mark.parametrize(
     ("owner", "step"),
-    [(duckdb_engine.DuckDBEngine, "_register"), (duckdb_engine, "_unregister")],
+    [(duckdb_engine.DuckDBEngine, "_register"), (EngineCursor, "clear")],
     ids=["gets", "gives back"],
 )
 def test_ctrl_c_while_the_engine_gets_or_gives_back_tables_is_a_keyboard_interrupt(

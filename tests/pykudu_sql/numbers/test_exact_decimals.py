@@ -148,3 +148,43 @@ def test_least_and_greatest_come_with_all_their_digits(connection: pykudu_sql.Co
         stored = values_of(precision, scale)
         row = connection.execute(f"SELECT min(a), max(a) FROM d{precision}_{scale}").fetchone()
         assert row == (stored[0], stored[-1])
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT g FROM t GROUP BY g HAVING {} > (SELECT {} * 0.01 FROM t) ORDER BY g", "xy"),
+        ("SELECT g FROM t GROUP BY g HAVING {} > (SELECT {} * 0.01 FROM t WHERE k < ?)", "xy"),
+        ("WITH w AS (SELECT {} AS s FROM t) "
+         "SELECT g FROM t GROUP BY g HAVING {} > (SELECT s * 0.5 FROM w)", "y"),
+        ("WITH RECURSIVE w(i) AS (SELECT 1 UNION SELECT i + 1 FROM w WHERE i < 9) "
+         "SELECT g FROM t GROUP BY g HAVING {} > (SELECT {} * 0.5 FROM t, w WHERE i = 1)", "y"),
+        ("SELECT g FROM t GROUP BY g HAVING {} > (SELECT {} * 0.5 FROM t) "
+         "UNION ALL SELECT 'z'", "yz"),
+        ("SELECT g FROM t WHERE k IN (SELECT max(k) FROM t GROUP BY g "
+         "HAVING {} > (SELECT {} * 0.5 FROM t))", "y"),
+        ("SELECT g FROM (SELECT g FROM t GROUP BY g HAVING {} > (SELECT {} * 0.5 FROM t)) v", "y"),
+        ("SELECT g FROM t AS o GROUP BY g "
+         "HAVING {} > (SELECT {} * 0.5 FROM t WHERE g = o.g)", "xyz"),
+        ("SELECT g FROM t GROUP BY g HAVING {} > (SELECT {} * 0.5 FROM t WHERE k > 9)", ""),
+        ("SELECT g FROM t GROUP BY g HAVING {0} BETWEEN (SELECT {0} * 0.01 FROM t) "
+         "AND (SELECT {0} * 0.5 FROM t)", "x"),
+    ],
+)  # fmt: skip
+def test_sums_are_compared_with_those_of_a_subquery(sql: str, expected: str) -> None:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (k INT PRIMARY KEY, g STRING, a DECIMAL(15,2), n INT)")
+        connection.execute(
+            "INSERT INTO t VALUES (1,'x',10.5,1), (2,'x',20.25,2), (3,'y',300,3), (4,'z',0.01,4)"
+        )
+        query = sql.format("sum(a * n)", "sum(a * n)")
+        rows = connection.execute(query, (9,) if "?" in sql else ()).fetchall()
+        assert sorted(g for (g,) in rows) == sorted(expected)
+
+
+def test_a_subquery_of_two_rows_that_is_compared_exactly_is_an_error() -> None:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (k INT PRIMARY KEY, a DECIMAL(15,2))")
+        connection.execute("INSERT INTO t VALUES (1, 10.5), (2, 20.25)")
+        with pytest.raises(pykudu_sql.DataError, match="more than one row"):
+            connection.execute("SELECT 1 FROM t HAVING sum(a) > (SELECT a * 0.1 FROM t)").fetchall()

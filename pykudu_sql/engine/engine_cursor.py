@@ -1,0 +1,117 @@
+"""A cursor of DuckDB with what stays in it from one query to the next.
+
+What a query costs before its first row is read is much where tables are small. So of a query that
+comes again stay
+
+- the views that read its relations, behind which each run puts its own rows (`replaceable_table`):
+  five relations registered and dropped take 6 ms;
+- the bound query, where it has no parameters: 2 ms.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from pykudu_sql.dataclass import dataclass
+from pykudu_sql.engine.replaceable_table import ReplaceableTable
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+_MOST_VIEWS = 64
+_MOST_BOUND = 16
+
+
+@dataclass(frozen=True, slots=True)
+class BoundQuery:
+    """A query bound to relations and parameters, that is not computed yet.
+
+    Attributes:
+        relation: that computes it, each time anew.
+        kinds: DuckDB's types of the query's columns.
+    """
+
+    relation: "DuckDBPyRelation"
+    kinds: list[Any]
+
+
+class EngineCursor:
+    """A cursor, the views that it has, and the queries bound to them. For one query at a time."""
+
+    __slots__ = ("_bound", "_plain", "_replaces", "_views", "connection")
+
+    def __init__(self, connection: "DuckDBPyConnection", replaces: bool) -> None:
+        """`replaces`: whether its DuckDB `reads_replaced`."""
+        self.connection = connection
+        self._replaces = replaces
+        self._views: dict[str, ReplaceableTable] = {}
+        self._plain: list[str] = []  # names of relations that are dropped with their query
+        self._bound: OrderedDict[str, BoundQuery] = OrderedDict()
+
+    def has_views(self, schemas: Mapping[str, pa.Schema]) -> bool:
+        """Whether relations of these names and schemas have their views already."""
+        views = self._views
+        return all(
+            (view := views.get(name)) is not None and view.row_schema.equals(schema, True)
+            for name, schema in schemas.items()
+        )
+
+    def register(self, name: str, schema: pa.Schema, rows: object) -> None:
+        """Make a relation one that statements can read.
+
+        `schema`: of all its columns; `rows`: a table, or whatever else DuckDB reads as one.
+        """
+        view = self._views.get(name)
+        if view is not None and isinstance(rows, pa.Table) and view.row_schema.equals(schema, True):
+            view.put(rows)
+            return
+        self._bound.clear()
+        self._views.pop(name, None)
+        if not self._replaces or not isinstance(rows, pa.Table):
+            self._plain.append(name)
+            self.connection.register(name, rows)
+            return
+        view = ReplaceableTable(schema)
+        view.put(rows)
+        self.connection.register(name, view)
+        self._views[name] = view
+
+    def bound(self, sql: str, bind: Callable[[], BoundQuery]) -> BoundQuery:
+        """A query without parameters over the relations; `bind` makes it where it is not there."""
+        bound = self._bound.get(sql)
+        if bound is not None:
+            self._bound.move_to_end(sql)
+            return bound
+        bound = self._bound[sql] = bind()
+        if len(self._bound) > _MOST_BOUND:
+            self._bound.popitem(last=False)
+        return bound
+
+    def clear(self, names: Iterable[str]) -> None:
+        """Let go of the rows of relations."""
+        if self._plain:
+            self._bound.clear()
+        for name in self._plain:
+            self.connection.unregister(name)
+        self._plain.clear()
+        for name in names:
+            view = self._views.get(name)
+            if view is None:
+                continue
+            view.clear()
+            if len(self._views) > _MOST_VIEWS:
+                self._bound.clear()
+                self.connection.unregister(name)
+                del self._views[name]
+
+    def interrupt(self) -> None:
+        """End what it computes with an error."""
+        self.connection.interrupt()
+
+    def close(self) -> None:
+        """Drop all that it has."""
+        self._bound.clear()
+        self.connection.close()
+        self._views.clear()
