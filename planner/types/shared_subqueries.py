@@ -52,11 +52,11 @@ def _root_query(node: exp.Expr) -> exp.Expr | None:
 
 def _subqueries(node: exp.Expr) -> list[exp.Subquery]:
     """The subqueries of an expression that are in no other."""
-    found: list[exp.Subquery] = []
+    topmost: list[exp.Subquery] = []
     pending = [node]
     for each in pending:  # which grows meanwhile
         if isinstance(each, exp.Subquery):
-            found.append(each)
+            topmost.append(each)
         else:
             pending += children_of(each)
-    return found
+    return topmost

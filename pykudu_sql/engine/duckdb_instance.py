@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.engine.engine_allocator import give_back_freed_memory
-from pykudu_sql.engine.engine_cursor import EngineCursor
 from pykudu_sql.engine.inherited import hold_duckdb
-from pykudu_sql.engine.replaceable_table import reads_replaced
 from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES
 from pykudu_sql.storage.common.memory_budget import TIGHT_LIMIT
 from pykudu_sql.storage.common.thread_priority import at_lower_priority
@@ -25,6 +23,8 @@ from pykudu_sql.storage.errors import InterfaceError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+    from pykudu_sql.engine.engine_cursor import EngineCursor
 
 _MEMORY = "SELECT coalesce(sum(memory_usage_bytes), 0) FROM duckdb_memory()"
 GATHERING = "enable_caching_operators"  # filters and joins gather short vectors into long ones
@@ -117,11 +117,14 @@ class DuckDB:
                 return 0
             return 0 if row is None else int(row[0])
 
-    def cursor(self) -> EngineCursor:
+    def cursor(self) -> "EngineCursor":
         """A new cursor; loads DuckDB the first time.
 
         Raises InterfaceError: the engine is closed.
         """
+        from pykudu_sql.engine.engine_cursor import EngineCursor
+        from pykudu_sql.engine.replaceable_table import reads_replaced
+
         with self._lock:
             if self._closed:
                 raise InterfaceError("the database is closed")

@@ -93,9 +93,9 @@ class _TableWidths(dict[int, tuple[ReferenceType[pa.Table], Width]]):
 
     def of(self, table: pa.Table) -> Width:
         key = id(table)
-        known = self.get(key)
-        if known is not None and known[0]() is table:
-            return known[1]
+        entry = self.get(key)
+        if entry is not None and entry[0]() is table:
+            return entry[1]
         wide = _wide_columns(table.schema)
         width = Width(row_bytes(table), len(wide), _most_of_a_vector(table, wide))
         self[key] = (ref(table, lambda _: self.pop(key, None)), width)

@@ -45,7 +45,7 @@ def changes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
                 made.append(name)
             return getattr(self._connection, name)
 
-    monkeypatch.setattr("pykudu_sql.engine.duckdb_instance.EngineCursor", Noting)
+    monkeypatch.setattr("pykudu_sql.engine.engine_cursor.EngineCursor", Noting)
     return made
 
 
@@ -114,7 +114,7 @@ def test_a_duckdb_that_reads_no_replaced_rows_has_them_registered_each_time(
     engine: DuckDBEngine, changes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "pykudu_sql.engine.duckdb_instance.reads_replaced", lambda connection: False
+        "pykudu_sql.engine.replaceable_table.reads_replaced", lambda connection: False
     )
     assert [total(engine, [n, n]) for n in range(3)] == [0, 2, 4]
     assert changes == ["register", "sql", "unregister"] * 3
