@@ -1,7 +1,8 @@
 """The block cache: decoded blocks, least recently used out first (Kudu's `cfile/block_cache.h`).
 
-One cache serves a database. It holds decoded values, so a hit costs no decompression. Files are
-immutable and their numbers never reused, so an entry is never stale.
+One cache serves a database. It holds decoded values, so a hit costs no decompression, and rows that
+are read by key again and again. Files are immutable and their numbers never reused, so an entry is
+never stale.
 
 The first part of a key is the entry's owner: the path of a file, or what stands for the deltas of a
 moment. Once an owner is gone nobody reads its entries; they are forgotten, so that they do not
@@ -14,10 +15,14 @@ may lose an increment when threads race.
 
 import threading
 import weakref
+from array import array
 from collections import OrderedDict, deque
 from collections.abc import Hashable
 
 Key = tuple[Hashable, ...]
+
+# Hashes of the keys asked for last, each at the place of its low bits: 512 KiB.
+_RECENT_KEYS = 1 << 16
 
 
 class BlockCache:
@@ -36,6 +41,7 @@ class BlockCache:
         self._released: deque[Hashable] = deque()
         self._used = 0
         self._mutex = threading.Lock()
+        self._recent_keys = array("q")
 
     @property
     def entries(self) -> int:
@@ -83,6 +89,21 @@ class BlockCache:
                 evicted, (_, freed) = self._entries.popitem(last=False)
                 self._used -= freed
                 self._disown(evicted)
+
+    def is_asked_again(self, key: Key) -> bool:
+        """Whether this was asked about a key not long ago. It is a hint: few keys are remembered.
+
+        For small values most of which nobody reads twice (TinyLFU's doorkeeper).
+        """
+        recent = self._recent_keys
+        if not recent:
+            recent = self._recent_keys = array("q", [0]) * _RECENT_KEYS
+        mark = hash(key)
+        place = mark % _RECENT_KEYS
+        if recent[place] == mark:
+            return True
+        recent[place] = mark
+        return False
 
     def forget(self, owner: Hashable) -> None:
         """Let go of an owner's entries."""

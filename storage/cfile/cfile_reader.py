@@ -77,6 +77,7 @@ class CFileReader:
         words: gives the dictionary; see `CFileBlocks.words`.
         encoded_size: bytes in the file, blocks and dictionary.
         raw_size: bytes of the values before encoding.
+        has_texts: whether they are strings or binaries and not codes.
         zone_map: rows, NULLs and bounds of each block.
     """
 
@@ -109,7 +110,7 @@ class CFileReader:
         self._runs_key = (file.path, entry.name, "runs")
         # A block of text that look-ups seldom come to is not decoded and kept for their sake: of
         # many rows read once each, the cache would hold a block for every one.
-        self._cells_in_place = entry.type.is_variable and entry.dictionary is None
+        self.has_texts = entry.type.is_variable and entry.dictionary is None
         self._touches_in_place = _TOUCHES_OF_ALL if pages is None else _TOUCHES_BY_PAGES
         self._blocks_read = bytearray(self.block_count)
         self._block_keys = [(file.path, entry.name, i) for i in range(self.block_count)]
@@ -293,7 +294,7 @@ class CFileReader:
 
     def _cell_of_another(self, number: int, slot: int) -> Cell:
         """One cell of a block that the cache does not have."""
-        if self._cells_in_place:
+        if self.has_texts:
             touches = self._blocks_read[number]
             if touches < self._touches_in_place or (
                 touches < _TOUCHES_STORED and self._blocks.stores_cells(number)

@@ -161,8 +161,7 @@ class TransactionReads:
         """
         if bound is not None:
             self._hold_of(table, bound)
-        by_id = table.schema.by_id
-        columns = [by_id[i] for i in column_ids]
+        columns = table.schema.select(tuple(column_ids))
         index = tablet_of_key(table, key)
         if index is None:
             return None

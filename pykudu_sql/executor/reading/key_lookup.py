@@ -26,7 +26,7 @@ class Lookup:
         types = [column.type for column in columns]
         self._state = state
         self._plan = plan
-        self._column_ids = [column.id for column in columns]
+        self._column_ids = tuple([column.id for column in columns])
         self._header = header(*zip(names, types, strict=True))
         self._conversions = _conversions(types)
 

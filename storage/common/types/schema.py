@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 DEFAULT_BLOCK_SIZE = 256 * 1024
 
+# Lists of columns that a schema keeps.
+_SELECTIONS = 64
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnSchema:
@@ -151,6 +154,22 @@ class Schema:
     def by_id(self) -> Mapping[int, ColumnSchema]:
         """Columns by id."""
         return MappingProxyType({column.id: column for column in self.columns})
+
+    def select(self, column_ids: tuple[int, ...]) -> "tuple[ColumnSchema, ...]":
+        """Some columns by their ids; as a rule the same tuple for the same ids."""
+        selections = self._selections
+        columns = selections.get(column_ids)
+        if columns is None:
+            by_id = self.by_id
+            columns = tuple([by_id[column_id] for column_id in column_ids])
+            if len(selections) >= _SELECTIONS:
+                selections.clear()
+            selections[column_ids] = columns
+        return columns
+
+    @cached_property
+    def _selections(self) -> "dict[tuple[int, ...], tuple[ColumnSchema, ...]]":
+        return {}
 
     @cached_property
     def key_columns(self) -> tuple[ColumnSchema, ...]:

@@ -37,6 +37,7 @@ from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.delta.patched_columns import PatchedColumns
+from pykudu_sql.storage.tablet.rowset.base_rows import BaseRows
 from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe
 
 BLOOM = "bloom"
@@ -45,6 +46,8 @@ _CODE_BYTES = 2
 _OFFSET_BYTES = 4
 # So many keys are searched for among keys in memory without a question to the bloom filter.
 _FEW_KEYS = 256
+# Lists of columns by which rows are read.
+_COLUMN_LISTS = 32
 
 _Parsed = TypeVar("_Parsed")
 
@@ -103,6 +106,8 @@ class CFileSet:
         self._skips: dict[int, SkipIndex | None] = {}
         self._bloom: BloomFilter | None = None
         self._index: KeyIndex | None = None
+        # By the identity of the columns' tuple, which each of them holds.
+        self._base_rows: dict[int, BaseRows] = {}
         self.patched_columns = PatchedColumns(cache)
 
     @property
@@ -276,15 +281,25 @@ class CFileSet:
             return constant_array(column.read_default, column.type, 1)
         return cfile.words()
 
-    def cells(self, columns: Sequence[ColumnSchema], ordinal: int) -> list[Cell]:
-        """The base cells of one row."""
-        opened, row = self._columns, []
-        for column in columns:
-            cfile = opened.get(column.id)
-            if cfile is None or cfile.type is not column.type:
-                cfile = self._cfile_of(column)
-            row.append(column.read_default if cfile is None else cfile.cell(ordinal))
-        return row
+    def cells(self, columns: Sequence[ColumnSchema], ordinal: int) -> tuple[Cell, ...]:
+        """The base cells of one row.
+
+        `columns`: where they are the same tuple at each call, rows asked for often are kept.
+        """
+        rows = self._base_rows.get(id(columns))
+        if rows is None or rows.columns is not columns:
+            rows = self._rows_of(columns)
+        return rows.read(ordinal)
+
+    def _rows_of(self, columns: Sequence[ColumnSchema]) -> BaseRows:
+        """The base cells of some columns, row by row."""
+        cfiles = [self._cfile_of(column) for column in columns]
+        rows = BaseRows(columns, cfiles, self.path, self._cache)
+        if isinstance(columns, tuple):
+            if len(self._base_rows) >= _COLUMN_LISTS:
+                self._base_rows.clear()
+            self._base_rows[id(columns)] = rows
+        return rows
 
     def zone_map(self, column_id: int) -> ZoneMap | None:
         """The zone map of a column, None when the file lacks it."""

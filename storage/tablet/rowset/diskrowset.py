@@ -101,9 +101,9 @@ class DiskRowSet:
             return None
         base = self.base.cells(columns, ordinal)
         if own is None and tracker.is_empty:
-            return tuple(base)
-        cells: list[Cell] | None = base
+            return base
         column_ids = [column.id for column in columns]
+        cells: Sequence[Cell] | None = base
         changes = tracker.row_changes(ordinal, bound, column_ids)
         if changes:
             cells = replay_changes(cells, columns, changes)

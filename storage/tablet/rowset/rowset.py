@@ -151,7 +151,7 @@ class RowSet(Protocol):
 
 
 def replay_changes(
-    cells: list[Cell] | None, columns: Sequence[ColumnSchema], changes: Sequence[RowChange]
+    cells: Sequence[Cell] | None, columns: Sequence[ColumnSchema], changes: Sequence[RowChange]
 ) -> list[Cell] | None:
     """One row's cells after changes, oldest first; None stands for a row that is not there.
 

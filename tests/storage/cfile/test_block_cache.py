@@ -96,3 +96,12 @@ def test_threads_that_put_and_get_at_once_never_see_a_wrong_value() -> None:
         thread.join()
     assert not wrong
     assert cache.used == 3 * cache.entries <= 50
+
+
+def test_a_key_is_asked_again_where_it_was_not_long_ago() -> None:
+    cache = BlockCache(100)
+    keys = [("file", number) for number in range(20)]
+    assert [cache.is_asked_again(key) for key in (*keys, *keys)] == [False] * 20 + [True] * 20
+    for number in range(1_000_000):
+        cache.is_asked_again(("other", number))
+    assert not any(cache.is_asked_again(key) for key in keys)
