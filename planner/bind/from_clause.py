@@ -40,7 +40,6 @@ from pykudu_sql.planner.bind.view_source import (
 from pykudu_sql.planner.constant_folding.moment import may_move, version_bound
 from pykudu_sql.planner.functions.functions import (
     TABLE_FUNCTIONS,
-    function_names,
     written_name,
 )
 from pykudu_sql.planner.functions.output_names import name_outputs
@@ -58,6 +57,7 @@ from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.unsupported import unsupported_clause
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.frame_table import FrameTable
+from pykudu_sql.planner.vocabulary.function_names import function_names
 from pykudu_sql.planner.vocabulary.function_table import SOURCE_NAME
 from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of

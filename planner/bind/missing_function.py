@@ -3,11 +3,11 @@
 from sqlglot import exp
 
 from pykudu_sql.planner.functions.functions import (
-    function_names,
     table_function_hint,
     written_name,
 )
 from pykudu_sql.planner.parse.source_spans import node_span
+from pykudu_sql.planner.vocabulary.function_names import function_names
 from pykudu_sql.planner.vocabulary.function_table import SOURCE_NAME
 from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError
 

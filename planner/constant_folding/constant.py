@@ -14,12 +14,12 @@ from sqlglot import exp
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.constant_folding.moment import constant_values
-from pykudu_sql.planner.functions.functions import is_volatile
 from pykudu_sql.planner.functions.parameter_literals import parameter_key
 from pykudu_sql.planner.operands.comparison import DATE_TEXT, TIMESTAMP_TEXT
 from pykudu_sql.planner.operands.value import ParameterKey
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.tree_nodes import all_nodes
+from pykudu_sql.planner.vocabulary.function_names import is_volatile
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import DataError, ProgrammingError
 

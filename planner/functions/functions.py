@@ -3,8 +3,6 @@
 The engine has functions that read files, show its settings or run text as SQL. They are kept out by
 this list, not by a list of what is known to be dangerous; the engine's own lockdown is the second
 line. The names are those of `function_table`, and the inner ones of `compatibility_functions`.
-sqlglot knows most functions as node classes, which carry their SQL names; the rest arrive as
-`Anonymous`.
 """
 
 import re
@@ -15,6 +13,7 @@ from pykudu_sql.planner.functions.compatibility_functions import COMPATIBILITY_F
 from pykudu_sql.planner.parse.call_arity import undefined_function
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.tree_nodes import nodes_of
+from pykudu_sql.planner.vocabulary.function_names import function_names
 from pykudu_sql.planner.vocabulary.function_table import (
     FUNCTIONS,
     NODE_NAMES,
@@ -40,16 +39,8 @@ _WINDOWS = frozenset(
 )
 _GATHERING = AGGREGATES | COMPATIBILITY_AGGREGATES
 _OVER_ROWS = _GATHERING | _WINDOWS
-VOLATILE = frozenset(function.name for function in FUNCTIONS.values() if function.volatile)
 TABLE_FUNCTIONS = frozenset({"generate_series", "range", "unnest"})
 _FILE_FUNCTIONS = re.compile(r"(read|scan)_\w+|\w+_scan|glob|openrowset|infer_\w+")
-
-
-def function_names(node: exp.Func) -> frozenset[str]:
-    """The SQL names of a call, in lower case."""
-    if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):
-        return frozenset({node.name.lower()})
-    return frozenset(name.lower() for name in type(node).sql_names())
 
 
 def table_function_hint(name: str) -> str:
@@ -99,8 +90,3 @@ def gathers_rows(node: exp.Expr) -> bool:
         and call.find_ancestor(exp.Window, exp.Query) is None
         for call in nodes_of(node, exp.Func)
     )
-
-
-def is_volatile(node: exp.Expr) -> bool:
-    """Whether a call gives another value each time, so that it cannot be folded."""
-    return isinstance(node, exp.Func) and not VOLATILE.isdisjoint(function_names(node))

@@ -9,7 +9,7 @@ and lateral subqueries the engine sums for all outer rows at once, and in recurs
 rows of each round.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -139,39 +139,52 @@ def _check(select: exp.Select, window: exp.Window) -> exp.Expr:
     assert call is not None
     partition, frame_rows = _definition(select, window)
     value = value_of(call)
-    rows = select.copy()
-    for clause in _BEHIND_WINDOWS:
-        rows.set(clause, None)
-    # Items stay, for names and numbers of GROUP BY refer to them; the engine drops what is unused.
-    items = [_without_windows(item) for item in rows.expressions]
     keys = {f"__key_{i}": key for i, key in enumerate(partition)}
-    named = {"__value": value, "__kept": _filter_condition(window), **keys}
-    added = [exp.alias_(each.copy(), name) for name, each in named.items()]
-    rows.set("expressions", [*items, *added])
+    rows = rows_before_windows(
+        select, {"__value": value, "__kept": _filter_condition(window), **keys}
+    )
     is_distinct = isinstance(call, _BY_VALUE) or _is_distinct(call)
     bytes_sql = _bytes_sql(call, value)
     if _is_top(call) and _has_frames(window):
         bytes_sql = f"{_TOP_BYTES} + {bytes_sql}"
     size, most = "sum(total)", _most_values(call, frame_rows)
-    check = parse(
-        _CHECK.format(
-            small=_SMALL,
-            guard=GATHERED,
-            name=aggregate_name(call),
-            size=size if most is None else f"least({size}, max(bytes) * {most})",
-            keys="".join(f"{name}, " for name in keys),
-            bytes=bytes_sql,
-            times="1" if is_distinct else "count(*)",
-            rows=_ROWS,
-            each="__value" if is_distinct else bytes_sql,
-        )
+    check = _CHECK.format(
+        small=_SMALL,
+        guard=GATHERED,
+        name=aggregate_name(call),
+        size=size if most is None else f"least({size}, max(bytes) * {most})",
+        keys="".join(f"{name}, " for name in keys),
+        bytes=bytes_sql,
+        times="1" if is_distinct else "count(*)",
+        rows=_ROWS,
+        each="__value" if is_distinct else bytes_sql,
     )
-    for table in nodes_of(check, exp.Table):
+    return with_rows(check, rows)
+
+
+def rows_before_windows(select: exp.Select, named: Mapping[str, exp.Expr]) -> exp.Select:
+    """The rows of a select as they come to its windows and its order, with columns of their own.
+
+    `named`: what the columns are, by name.
+    """
+    rows = select.copy()
+    for clause in _BEHIND_WINDOWS:
+        rows.set(clause, None)
+    # Items stay, for names and numbers of GROUP BY refer to them; the engine drops what is unused.
+    items = [_without_windows(item) for item in rows.expressions]
+    added = [exp.alias_(each.copy(), name) for name, each in named.items()]
+    rows.set("expressions", [*items, *added])
+    return rows
+
+
+def with_rows(check: str, rows: exp.Select) -> exp.Expr:
+    """A condition of a check over rows, which its SQL calls `__rows`."""
+    query = parse(check)
+    for table in nodes_of(query, exp.Table):
         if table.name == _ROWS:
-            table.replace(
-                exp.Subquery(this=rows, alias=exp.TableAlias(this=exp.to_identifier("gathered")))
-            )
-    return exp.Case(ifs=[exp.If(this=exp.Subquery(this=check), true=exp.true())])
+            alias = exp.TableAlias(this=exp.to_identifier("gathered"))
+            table.replace(exp.Subquery(this=rows, alias=alias))
+    return exp.Case(ifs=[exp.If(this=exp.Subquery(this=query), true=exp.true())])
 
 
 def _definition(select: exp.Select, window: exp.Window) -> tuple[Sequence[exp.Expr], float | None]:

@@ -21,13 +21,13 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
 from pykudu_sql.planner.bind.bound_query import BoundQuery, relation_of
 from pykudu_sql.planner.bind.relations import TableReference
-from pykudu_sql.planner.functions.functions import is_volatile
 from pykudu_sql.planner.plan.query_plans import CodedColumn, EarlyForm, EarlySubquery, Query
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.planner.pushdown.condition import conjuncts
 from pykudu_sql.planner.pushdown.dictionary_grouping import coded_groups
 from pykudu_sql.planner.pushdown.runtime_filters import in_subquery
 from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
+from pykudu_sql.planner.vocabulary.function_names import is_volatile
 
 VALUE = "value"  # the one column of what a subquery gave
 _META = "pykudu_early"

@@ -14,6 +14,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
 from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.constant_folding.moment import CURRENT_KINDS, fold_current
+from pykudu_sql.planner.functions.copied_values import COPYING, bound_copies
 from pykudu_sql.planner.functions.exact_literals import is_written_long, type_literals
 from pykudu_sql.planner.functions.gathering_windows import bound_windows
 from pykudu_sql.planner.functions.rules import IS_RULED, apply_rules
@@ -203,6 +204,12 @@ def _bound_comparisons(query: LogicalQuery, context: PlanContext) -> LogicalQuer
     return query.with_tree(bound_exact(query.tree, query.nodes.nodes, types.rule_name))
 
 
+def _bound_copies(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
+    types = ExpressionTypes(context, _as_it_is)
+    is_bounded = bound_copies(query.nodes.all(*COPYING), types.rule_name)
+    return query.with_tree(query.tree) if is_bounded else query
+
+
 def _as_it_is(node: exp.Expr) -> exp.Expr:
     return node
 
@@ -231,6 +238,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("bound_values", _bound_values),
     Pass("compare_exactly", _compare_exactly),
     Pass("bound_comparisons", _bound_comparisons, (*CHECKED, exp.Window)),
+    Pass("bound_copies", _bound_copies, COPYING),
     Pass("type_literals", _type_literals),
     Pass("number_parameters", number_parameters),
 )

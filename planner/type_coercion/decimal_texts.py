@@ -12,10 +12,10 @@ from sqlglot import exp
 from sqlglot.errors import ParseError
 
 from pykudu_sql.planner.functions.decimal_values import MAX_DIGITS
-from pykudu_sql.planner.functions.functions import function_names
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.types.engine_types import cast_in_place, named_type
 from pykudu_sql.planner.types.expression_types import ExpressionTypes, holds_decimals
+from pykudu_sql.planner.vocabulary.function_names import function_names
 
 WRITING = (exp.DPipe, exp.Func)  # classes of what may make texts of its operands
 _JOINING = frozenset({"concat", "concat_ws", "group_concat", "listagg", "quote", "string_agg"})

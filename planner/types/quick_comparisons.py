@@ -16,10 +16,10 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import relation_of
 from pykudu_sql.planner.functions.decimal_values import MAX_DIGITS, Digits
-from pykudu_sql.planner.functions.functions import is_volatile
 from pykudu_sql.planner.tree_nodes import all_nodes, children_of
 from pykudu_sql.planner.types.engine_types import decimal_type
 from pykudu_sql.planner.types.shared_subqueries import share_subqueries
+from pykudu_sql.planner.vocabulary.function_names import is_volatile
 
 _OF_NULL_NULL = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In)
 _QUERIES = (exp.Query, exp.Any, exp.All)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from sqlglot import exp
 
 from pykudu_sql.planner.functions.decimal_values import MAX_DIGITS, Digits
-from pykudu_sql.planner.functions.functions import function_names
 from pykudu_sql.planner.types.engine_types import (
     DOUBLE,
     FLOAT,
@@ -19,6 +18,7 @@ from pykudu_sql.planner.types.engine_types import (
     type_name,
     widest_integer,
 )
+from pykudu_sql.planner.vocabulary.function_names import function_names
 
 _LISTED = """
     BIGINT: approx_count_distinct array_length bit_length century char_length character_length count

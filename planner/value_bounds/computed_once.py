@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
+from pykudu_sql.planner.vocabulary.function_names import is_volatile
 
 COMPUTED_ONCE = "pykudu_computed_once"  # in the meta of the nodes around a lambda of parts
 ARGUMENTS = "__given"  # what the arguments of a template are within it
@@ -22,6 +23,7 @@ _SIMPLE = (
     exp.StructExtract,
 )  # fmt: skip
 _MAX_SIMPLE = 12
+_MAX_FOLDED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,8 @@ class NamedArguments:
 def name_arguments(originals: Sequence[exp.Expr], bound: str = _BOUND) -> NamedArguments:
     """Put names in place of the arguments that are more than a column or a constant.
 
-    These are taken out of their tree, not copied: calls may be nested.
+    These are taken out of their tree, not copied: calls may be nested. Beside arguments that vary
+    a call of constants has no name: the engine would make a copy of its value for each row.
 
     Args:
         originals: arguments, in their tree.
@@ -50,8 +53,9 @@ def name_arguments(originals: Sequence[exp.Expr], bound: str = _BOUND) -> NamedA
     """
     parts: dict[str, exp.Expr] = {}
     arguments = list(originals)
+    folded = list(map(_is_folded, originals))
     for i, argument in enumerate(originals):
-        if not _is_simple(argument):
+        if not (_is_simple(argument) or (folded[i] and not all(folded))):
             name = f"a{i + 1}"
             parts[name] = argument
             arguments[i] = exp.StructExtract(
@@ -107,6 +111,12 @@ def varies(node: exp.Expr) -> bool:
         if not (name.parent is not None and _is_part(name.parent))
     )
     return next(others, None) is not None and node.find(exp.Lambda) is None
+
+
+def _is_folded(argument: exp.Expr) -> bool:
+    """Whether the engine works an argument out beforehand, and it may be written several times."""
+    nodes = all_nodes(argument)
+    return len(nodes) <= _MAX_FOLDED and not varies(argument) and not any(map(is_volatile, nodes))
 
 
 def _is_part(node: exp.Expr) -> bool:

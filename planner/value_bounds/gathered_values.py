@@ -18,7 +18,8 @@ from pykudu_sql.storage.common.memory_budget import LEAST_VALUE
 _GATHERING = (exp.GroupConcat, exp.ArrayAgg, exp.Anonymous)
 CHECKED = (*COMPARING, *_GATHERING)  # the nodes that may get checks here
 TOO_LARGE = "__too_large"
-GATHERED = "__gathered"  # called before a window gathers
+GATHERED = "__gathered"  # called before a window gathers, or copies values, or a sort does
+SORT = "ORDER BY"  # what it is told of a sort, in place of a function
 STATES = "__states"  # called before an aggregate has states that the engine does not count
 _AROUND = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Window)
 # By what an aggregate is to the parser: what measures it, and the name if it has none in the text.

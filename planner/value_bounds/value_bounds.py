@@ -72,6 +72,7 @@ _MAX_WIDTH = 1024 * 1024
 _MOST_FOLDED = 4 * 1024 * 1024  # bytes of a constant that the engine works out beforehand
 _REDUCING = ("list_reduce", "array_reduce", "reduce", "reduce_list")
 _REDUCED_VALUES = 6
+_OF_ANY_TYPES = ("struct", "row")  # beside a constant, a number leaves their amount a constant
 _SHALLOW_BYTES = 1_000
 # By name, the arguments whose JSON may be nested too deeply for the engine.
 _DEEP = {
@@ -149,7 +150,9 @@ def _count_together(tree: exp.Expr) -> None:
     """
     calls = nodes_of(tree, exp.Anonymous)
     checks = [call for call in calls if call.name.lower() in _COUNTED]
-    counted = [check for check in checks if not _is_ahead(check)]
+    ahead = [check for check in checks if not _is_ahead(check)]
+    # A constant is made once, however often it is written beside the checks of calls around it.
+    counted = {id(check) if varies(check) else check: check for check in ahead}
     copies = sum(1 for each in all_nodes(tree) if each.meta_get(_COPY)) if checks else 0
     reductions = [call for call in calls if call.name.lower() in _REDUCING]
     repeated = {id(part) for call in reductions for part in nodes_of(call, exp.Anonymous)}
@@ -292,7 +295,8 @@ def _checked(call: Call, growths: Sequence[Growth], deep: Sequence[int]) -> exp.
     if growths:
         carrier = checked = arguments[growths[0].carrier - 1]
         measures = ComputedMeasures(arguments, is_constant=measured_as_constant)
-        check = WITHIN_UNFOLDED if is_unfolded else WITHIN
+        is_counted_by_row = is_unfolded or (not is_constant and call.name in _OF_ANY_TYPES)
+        check = WITHIN_UNFOLDED if is_counted_by_row else WITHIN
         for growth in reversed(growths):
             subject = f"{growth.bounded} {_text(call)}"
             checked = _check(check, subject, growth.rule(measures), checked)

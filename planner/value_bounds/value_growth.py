@@ -228,7 +228,7 @@ _GROWTHS: Sequence[tuple[str, Growth]] = (
     ("array_append array_prepend array_push_back array_push_front",
      Growth(_total(lambda a, i: a.component(i)), small=_LINEAR)),
     ("strip_accents", Growth(lambda a: a.size(1) * 4, bounded=Bounded.WORK, small=_LINEAR)),
-    ("concat json_merge_patch", times(1)),
+    ("concat json_merge_patch greatest least", times(1)),
     ("concat_ws", Growth(_separated, carrier=2, small=_LINEAR)),
     ("hex to_hex base64 to_base64 regexp_escape", times(2)),
     ("nfc_normalize url_encode", times(3)),

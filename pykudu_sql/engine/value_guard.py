@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES, VECTOR_ROWS, Bounded
+from pykudu_sql.planner.value_bounds.gathered_values import SORT
 from pykudu_sql.storage.errors import (
     Error,
     InvalidValueError,
@@ -41,8 +42,8 @@ _LIMIT = re.compile(r"(\w+) limit(?: (\d+))?: (.*)")
 _HINTS = {
     "rows": "compute it for fewer rows at once, or allow more: connect(memory_limit=...), "
     "--set memory_limit=..",
-    "window": "gather by GROUP BY or in a subquery, over smaller partitions, or allow "
-    "more: connect(memory_limit=...), --set memory_limit=..",
+    "window": "take smaller values or fewer rows, gather by GROUP BY, in a subquery or over "
+    "smaller partitions, or allow more: connect(memory_limit=...), --set memory_limit=..",
     "states": "group fewer rows, or by fewer keys, or allow more: connect(memory_limit=...), "
     "--set memory_limit=..",
     "cast": "a text of more than 64 KiB is cast to no number and no time; TRY_CAST gives NULL",
@@ -155,7 +156,7 @@ def _too_large(value_limit: int) -> Callable[[Any, Any], Any]:
 
 
 def _gathered(most: int) -> Callable[[Any, Any, Any], Any]:
-    """A check of what the rows of a vector get of a window: each a value of its own.
+    """A check of what the rows of a vector get of a window or a sort: each a value of its own.
 
     Of a subquery that is computed for rows of another query, the amounts of many such rows come at
     once, as the rows of its windows do.
@@ -166,9 +167,11 @@ def _gathered(most: int) -> Callable[[Any, Any, Any], Any]:
 
         together = min(pc.sum(amounts).as_py() or 0, VECTOR_ROWS * (pc.max(sizes).as_py() or 0))
         if together > most:
+            name = str(names[0])
+            subject = name if name == SORT else f"'{name}' OVER"
+            amount = f"{together / (1 << 20):,.0f} MiB"
             raise ValueError(
-                f"window limit: '{names[0]}' OVER would make {together / (1 << 20):,.0f} MiB at "
-                f"once, more than {most >> 20} MiB"
+                f"window limit: {subject} would make {amount} at once, more than {most >> 20} MiB"
             )
         return pc.is_valid(names)
 

@@ -94,6 +94,10 @@ STATEMENTS: dict[str, list[str]] = {
         "select x = date '2024-01-01', x = 'a' from (select string_agg(s, '') as x from t)",
         "select a = 1 from t",
     ],
+    "bound_copies": [
+        "select lag(z) over (order by k) from (select a as k, string_agg(s, '') as z from t group by a)",
+        "select a from t order by s, upper(s)",
+    ],
     "type_literals": [
         "select 0.12345678901234567890123456789012345678 + a from t",
         "select 1.5 + a from t",

@@ -54,6 +54,19 @@ OF_LISTS = (
     "SELECT max(len(list_transform(string_split(x, 'b'), e -> e || 'aaaaaaaa'))) FROM w",
 )
 
+# Of each the engine made a copy for each row of a vector: 2 to 4 GB.
+OF_COPIES = (
+    "SELECT max(length(z)) FROM (SELECT lag(repeat('a', 1000000)) OVER (ORDER BY k) AS z FROM t)",
+    "SELECT max(n) FROM (SELECT count(DISTINCT repeat('a', 1000000)) OVER () AS n FROM t)",
+    "SELECT max(length(z)) FROM (SELECT max(repeat('a', 1000000)) OVER (PARTITION BY k % 9) AS z"
+    " FROM t)",
+    "SELECT max(k) FROM (SELECT k, z FROM (SELECT k, repeat('a', 1000000) AS z FROM t)"
+    " ORDER BY k % 7, z LIMIT 5000)",
+    "SELECT max(length(repeat('a', 1000000) || (k % 7))) FROM t",
+    "SELECT max(length(greatest(repeat('a', 1000000), CAST(k AS TEXT)))) FROM t",
+    "SELECT max(length(CAST(struct_pack(a := repeat('a', 1000000), b := k) AS TEXT))) FROM t",
+)
+
 # Under 320 MB the first took 303 MB and more of the engine's copies of the constant, the second
 # was refused at 329, the third took 359 for copies of its log record. Its 30 MB of rows are there
 # twice where the engine gives them in another order than that of the key.
@@ -154,6 +167,18 @@ def test_lists_that_are_made_of_long_lists_stay_near_the_limit() -> None:
     assert divided["sqlstate"] in ("", "57014"), divided
     for result in (shared, divided):
         assert 0 < int(str(result["peak"])) <= LIMIT + SPARE_OF_JOINS, result
+
+
+def test_a_large_constant_that_many_rows_copy_is_refused_before_it_is_made() -> None:
+    for script, result in zip(OF_COPIES, measured(*OF_COPIES), strict=True):
+        assert result["sqlstate"] == "53200", (script, result)
+        assert 0 < int(str(result["peak"])) <= LIMIT + 50, (script, result)
+
+
+def test_a_large_constant_of_few_rows_is_copied() -> None:
+    few = [script.replace("FROM t", "FROM (SELECT k FROM t WHERE k < 3)") for script in OF_COPIES]
+    for script, result in zip(few, measured(*few), strict=True):
+        assert (result["sqlstate"], result["fetched"]) == ("", 1), (script, result)
 
 
 def test_statements_that_write_large_rows_stay_near_their_limit() -> None:

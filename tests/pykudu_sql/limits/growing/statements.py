@@ -222,6 +222,10 @@ STATEMENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "windows": (
             "SELECT list(x) OVER () FROM t",
+            "SELECT lag(repeat('a', 1000000)) OVER (ORDER BY k) FROM t",
+            "SELECT count(DISTINCT repeat('a', 1000000)) OVER () FROM t",
+            "SELECT k, repeat('a', 1000000) AS z FROM t ORDER BY k % 7, z",
+            "SELECT max(repeat('a', 1000000)) OVER (PARTITION BY k % 9) FROM t",
             "SELECT string_agg(x, '') OVER (ORDER BY k) FROM t",
             "SELECT list(k) OVER (ORDER BY k ROWS BETWEEN 500 PRECEDING AND 500 FOLLOWING) FROM t",
             "SELECT histogram(x || k) OVER (PARTITION BY g) FROM t",
