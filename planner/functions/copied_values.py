@@ -17,6 +17,7 @@ from sqlglot import exp
 from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.functions.gathering_windows import rows_before_windows, with_rows
 from pykudu_sql.planner.tree_nodes import all_nodes, children_of
+from pykudu_sql.planner.value_bounds.checks_together import WITHIN, WITHIN_UNFOLDED
 from pykudu_sql.planner.value_bounds.gathered_values import (
     GATHERED,
     SORT,
@@ -25,7 +26,6 @@ from pykudu_sql.planner.value_bounds.gathered_values import (
     gathers,
 )
 from pykudu_sql.planner.value_bounds.text_casts import TypeName
-from pykudu_sql.planner.value_bounds.value_bounds import WITHIN, WITHIN_UNFOLDED
 from pykudu_sql.planner.value_bounds.value_growth import ELEMENT_BYTES
 from pykudu_sql.planner.value_bounds.value_sizes import CELL_BYTES, is_short, most_bytes
 

@@ -18,6 +18,13 @@ from sqlglot import exp
 
 from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.tree_nodes import ClassTest, all_nodes, nodes_of, with_node
+from pykudu_sql.planner.value_bounds.checks_together import (
+    COPY,
+    COUNTED,
+    WITHIN,
+    WITHIN_UNFOLDED,
+    count_together,
+)
 from pykudu_sql.planner.value_bounds.computed_once import (
     COMPUTED_ONCE,
     name_arguments,
@@ -55,8 +62,6 @@ from pykudu_sql.planner.vocabulary.function_table import SOURCE_NAME
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
 
 ROW_BYTES = 16 * 1024  # what a row may make before the rows of a vector are counted
-WITHIN = "__within"
-WITHIN_UNFOLDED = "__within_unfolded"  # called for each row, so that the engine folds no constant
 SHALLOW = "__shallow"
 _COMPUTING = (
     *COMPARING, *PARSING_KINDS, exp.DPipe, exp.Anonymous, exp.Array, exp.Transform,
@@ -65,13 +70,9 @@ _COMPUTING = (
 _FORMATS = ("format", "printf")
 _CHECKS = {WITHIN, WITHIN_UNFOLDED, TOO_LARGE, GATHERED, SHALLOW, CASTABLE, TRY_CASTABLE}
 _UNFOLDED = "pykudu_unfolded"  # in the meta of a call that the engine must not work out beforehand
-_COPY = "pykudu_copy"  # in the meta of a call that gives no more than the checked one within it
 _COPYING = {"lower", "upper", "trim", "ltrim", "rtrim", "substring", "substr"}
-_COUNTED = (WITHIN, WITHIN_UNFOLDED)
 _MAX_WIDTH = 1024 * 1024
 _MOST_FOLDED = 4 * 1024 * 1024  # bytes of a constant that the engine works out beforehand
-_REDUCING = ("list_reduce", "array_reduce", "reduce", "reduce_list")
-_REDUCED_VALUES = 6
 _OF_ANY_TYPES = ("struct", "row")  # beside a constant, a number leaves their amount a constant
 _SHALLOW_BYTES = 1_000
 # By name, the arguments whose JSON may be nested too deeply for the engine.
@@ -123,7 +124,7 @@ def bound_values(tree: exp.Expr) -> exp.Expr:
             changed = _bounded(node)
         tree = with_node(tree, node, changed)
     if may_grow:
-        _count_together(tree)
+        count_together(tree)
     return tree
 
 
@@ -140,35 +141,6 @@ def _may_be_bounded(kind: type[exp.Expr]) -> bool:
 
 
 _IS_COMPUTING = ClassTest(_may_be_bounded)
-
-
-def _count_together(tree: exp.Expr) -> None:
-    """Tell each check how many there are: what they let through is in memory together.
-
-    So are copies of that in the other case, trimmed or cut. Of what a list is reduced by, the
-    values of several steps are.
-    """
-    calls = nodes_of(tree, exp.Anonymous)
-    checks = [call for call in calls if call.name.lower() in _COUNTED]
-    ahead = [check for check in checks if not _is_ahead(check)]
-    # A constant is made once, however often it is written beside the checks of calls around it.
-    counted = {id(check) if varies(check) else check: check for check in ahead}
-    copies = sum(1 for each in all_nodes(tree) if each.meta_get(_COPY)) if checks else 0
-    reductions = [call for call in calls if call.name.lower() in _REDUCING]
-    repeated = {id(part) for call in reductions for part in nodes_of(call, exp.Anonymous)}
-    for check in checks:
-        count = len(counted) + copies + (_REDUCED_VALUES if id(check) in repeated else 0)
-        check.set("expressions", [*check.expressions[:2], exp.Literal.number(count)])
-
-
-def _is_ahead(check: exp.Anonymous) -> bool:
-    """Whether a check lets another one through, which is about the same call."""
-    first = check.find_ancestor(exp.If)
-    behind = None if first is None else first.args["true"]
-    if not isinstance(behind, exp.Case):
-        return False
-    conditions = nodes_of(behind.args["ifs"][0].this, exp.Anonymous)
-    return any(call.name.lower() in _COUNTED for call in conditions)
 
 
 def _bounded_map(node: exp.Expr, element: Element | None) -> exp.Expr:
@@ -200,7 +172,7 @@ def _bounded(node: exp.Expr) -> exp.Expr:
     if growth is not None and not _can_be_large(call, growth):
         growth = None
     elif call.name in _COPYING and _is_checked(call.arguments[0]):
-        call.node.meta[_COPY] = True
+        call.node.meta[COPY] = True
         return call.node
     there = [position for position in positions if position <= len(call.arguments)]
     deep = [position for position in there if not _is_shallow(call.arguments[position - 1])]
@@ -212,7 +184,7 @@ def _is_checked(node: exp.Expr) -> bool:
     """Whether a value is what a checked call gives, or a copy of it."""
     while isinstance(node, exp.Paren):
         node = node.this
-    if node.meta.get(_COPY):
+    if node.meta.get(COPY):
         return True
     if isinstance(node, exp.Anonymous) and node.expressions:
         first = node.expressions[0]
@@ -222,7 +194,7 @@ def _is_checked(node: exp.Expr) -> bool:
     return (
         call is not None
         and call.name in GROWING
-        and any(each.name.lower() in _COUNTED for each in nodes_of(node, exp.Anonymous))
+        and any(each.name.lower() in COUNTED for each in nodes_of(node, exp.Anonymous))
     )
 
 
