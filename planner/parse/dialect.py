@@ -205,6 +205,7 @@ def printed(tree: exp.Expr) -> str:
 
     Raises NotSupportedError: a construct has no counterpart there.
     """
+    tree = with_plain_joins(tree)
     generator = _DIALECT.generator(
         identify=True, comments=False, unsupported_level=ErrorLevel.RAISE
     )
@@ -212,6 +213,24 @@ def printed(tree: exp.Expr) -> str:
         return _generated(generator, tree)
     except UnsupportedError as error:
         raise _unsupported(generator, tree) from error
+
+
+def with_plain_joins(tree: exp.Expr) -> exp.Expr:
+    """A tree that sqlglot can print, where it joins texts of rows; else the tree itself.
+
+    sqlglot prints `string_agg` with the first ORDER BY that it comes to within the argument, that
+    of a subquery too, and takes the argument out of the tree meanwhile.
+    """
+    if not nodes_of(tree, exp.GroupConcat):
+        return tree
+    tree = tree.copy()
+    for call in reversed(nodes_of(tree, exp.GroupConcat)):
+        if isinstance(call.this, exp.Order | exp.Limit) or call.find(exp.Order) is None:
+            continue
+        separator = call.args.get("separator") or exp.Literal.string(",")
+        joined = exp.Anonymous(this="LISTAGG", expressions=[call.this, separator])
+        tree = with_node(tree, call, joined)
+    return tree
 
 
 def _unsupported(generator: Generator, tree: exp.Expr) -> NotSupportedError:

@@ -82,8 +82,7 @@ def finish(bound: BoundQuery, context: PlanContext, scans_before: int = 0) -> Qu
 def _physical(query: LogicalQuery) -> Query:
     """The scans and the residual statement that passes have left."""
     bound, limit = query.bound, query.limit
-    # sqlglot takes the argument out of an ordered GROUP_CONCAT while it prints it.
-    sql = to_sql(query.tree.copy() if query.nodes.has(exp.GroupConcat) else query.tree)
+    sql = to_sql(query.tree)
     keys, parameters = query.group_keys, query.parameters
     coded = coded_groups(query.tree, keys, len(parameters)) if keys else None
     plan = Query(
