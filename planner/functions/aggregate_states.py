@@ -19,8 +19,7 @@ from sqlglot import exp
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.functions.functions import gathers_rows
-from pykudu_sql.planner.functions.gathering_windows import is_computed_once, value_of
-from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.functions.gathering_windows import is_computed_once, value_of, with_rows
 from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.planner.value_bounds.gathered_values import STATES, aggregate_name
 from pykudu_sql.planner.value_bounds.value_sizes import CELL, is_short, number_of
@@ -35,10 +34,9 @@ _SAMPLE = 8192  # of reservoir_quantile, unless it is given
 _BEHIND_GROUPS = ("distinct", "having", "qualify", "windows", "order", "limit", "offset", "with_")
 _CLAUSES = (exp.Filter, exp.WithinGroup)
 _COUNT, _MADE_FOR, _TEXT, _TEXTS = "__n", "__made_for", "__text", "__texts"
-_ROWS = "__rows"
 _CHECK = """
     SELECT amount <= {small} OR {guard}(CAST(amount AS DOUBLE), '{name}')
-    FROM (SELECT coalesce({amount}, 0) AS amount FROM {rows}) AS amounts
+    FROM (SELECT coalesce({amount}, 0) AS amount FROM __rows) AS amounts
 """
 # Of a map the keys are looked through; lists of 2048 groups are there at once.
 _AMOUNT_OF_MAPS = "max({bytes}) + least(sum({bytes}), 2048 * max({bytes})) / 2"
@@ -238,16 +236,8 @@ def _check(select: exp.Select, call: exp.Expr) -> exp.Expr:
         _TEXTS: _filtered(call, exp.Sum(this=text.copy())),
     }
     rows = _grouped(select, columns)
-    check = parse(
-        _CHECK.format(
-            small=_SMALL, guard=STATES, name=aggregate_name(call), amount=amount, rows=_ROWS
-        )
-    )
-    for table in nodes_of(check, exp.Table):
-        if table.name == _ROWS:
-            alias = exp.TableAlias(this=exp.to_identifier("states"))
-            table.replace(exp.Subquery(this=rows, alias=alias))
-    return exp.Case(ifs=[exp.If(this=exp.Subquery(this=check), true=exp.true())])
+    check = _CHECK.format(small=_SMALL, guard=STATES, name=aggregate_name(call), amount=amount)
+    return with_rows(check, rows)
 
 
 def _filtered(call: exp.Expr, aggregate: exp.Expr) -> exp.Expr:

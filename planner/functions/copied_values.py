@@ -52,7 +52,7 @@ def bound_copies(nodes: Sequence[exp.Ordered | exp.Window], type_name: TypeName)
     copied: dict[int, tuple[exp.Select, str, list[exp.Expr]]] = {}
     for node in nodes:
         for select, value in _copied(node):
-            large = [part for part in _parts(value) if may_be_large(part)]
+            large = [part for part in _parts(value) if _may_be_large(part)]
             if large and select.args.get("from_") is not None:
                 name = _name(node)
                 copied.setdefault(id(select), (select, name, []))[2].extend(large)
@@ -152,7 +152,7 @@ def _parts(value: exp.Expr) -> list[exp.Expr]:
     return [value]
 
 
-def may_be_large(value: exp.Expr) -> bool:
+def _may_be_large(value: exp.Expr) -> bool:
     """Whether a value may be larger than a few cells, by what it is computed of."""
     if is_short(value) or most_bytes(value) <= _FEW_CELLS * CELL_BYTES:
         return isinstance(value, exp.Literal) and len(value.name) > CELL_BYTES

@@ -35,7 +35,7 @@ _CHECK = """
             SELECT sum(n) AS n, {size} AS size FROM (
                 SELECT {keys} count(*) AS n, {bytes} AS bytes,
                     CASE WHEN __kept THEN {bytes} * {times} ELSE 0 END AS total
-                FROM {rows} GROUP BY {keys} __kept, {each}
+                FROM __rows GROUP BY {keys} __kept, {each}
             ) AS alike GROUP BY {keys} true
         ) AS partitions
     ) AS amounts
@@ -156,7 +156,6 @@ def _check(select: exp.Select, window: exp.Window) -> exp.Expr:
         keys="".join(f"{name}, " for name in keys),
         bytes=bytes_sql,
         times="1" if is_distinct else "count(*)",
-        rows=_ROWS,
         each="__value" if is_distinct else bytes_sql,
     )
     return with_rows(check, rows)

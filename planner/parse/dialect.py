@@ -205,7 +205,7 @@ def printed(tree: exp.Expr) -> str:
 
     Raises NotSupportedError: a construct has no counterpart there.
     """
-    tree = with_plain_joins(tree)
+    tree = with_printable_aggregates(tree)
     generator = _DIALECT.generator(
         identify=True, comments=False, unsupported_level=ErrorLevel.RAISE
     )
@@ -215,22 +215,27 @@ def printed(tree: exp.Expr) -> str:
         raise _unsupported(generator, tree) from error
 
 
-def with_plain_joins(tree: exp.Expr) -> exp.Expr:
-    """A tree that sqlglot can print, where it joins texts of rows; else the tree itself.
+def with_printable_aggregates(tree: exp.Expr) -> exp.Expr:
+    """A tree whose `string_agg` sqlglot prints right; the tree itself where it does so anyway.
 
     sqlglot prints `string_agg` with the first ORDER BY that it comes to within the argument, that
     of a subquery too, and takes the argument out of the tree meanwhile.
     """
-    if not nodes_of(tree, exp.GroupConcat):
+    if not any(map(_is_misprinted, nodes_of(tree, exp.GroupConcat))):
         return tree
     tree = tree.copy()
     for call in reversed(nodes_of(tree, exp.GroupConcat)):
-        if isinstance(call.this, exp.Order | exp.Limit) or call.find(exp.Order) is None:
+        if not _is_misprinted(call):
             continue
         separator = call.args.get("separator") or exp.Literal.string(",")
         joined = exp.Anonymous(this="LISTAGG", expressions=[call.this, separator])
         tree = with_node(tree, call, joined)
     return tree
+
+
+def _is_misprinted(call: exp.Expr) -> bool:
+    """Whether an ORDER BY stands within what `string_agg` joins, and none is its own."""
+    return not isinstance(call.this, exp.Order | exp.Limit) and call.find(exp.Order) is not None
 
 
 def _unsupported(generator: Generator, tree: exp.Expr) -> NotSupportedError:
@@ -260,7 +265,7 @@ def _generated(generator: Generator, tree: exp.Expr) -> str:
 
 def display(tree: exp.Expr) -> str:
     """A tree as a person would write it, for names of result columns and EXPLAIN."""
-    tree = exp.maybe_copy(tree)
+    tree = with_printable_aggregates(exp.maybe_copy(tree))
     for call in nodes_of(tree, exp.Anonymous, exp.Initcap):
         if isinstance(call, exp.Anonymous):
             if call.name in CURRENT_TIME_CALLS and _is_present(call.expressions):

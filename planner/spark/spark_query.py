@@ -18,7 +18,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.schema import MappingSchema
 
-from pykudu_sql.planner.parse.dialect import Kudu, with_plain_joins
+from pykudu_sql.planner.parse.dialect import Kudu, with_printable_aggregates
 from pykudu_sql.planner.plan.query_plans import Query, Scan
 from pykudu_sql.planner.printing.engine_sql import check_spark
 from pykudu_sql.planner.spark.spark_expressions import Expressions
@@ -50,7 +50,7 @@ def spark_sql(query: Query, parameters: Sequence[Any]) -> str:
             tree, dialect=Kudu(), schema=_schema(query.scans), validate_qualify_columns=False
         )
         _Translation().query(tree, SparkScope(shapes))
-        printable = with_plain_joins(tree)
+        printable = with_printable_aggregates(tree)
         sql = str(
             printable.sql(
                 "spark", identify=True, comments=False, unsupported_level=ErrorLevel.RAISE

@@ -6,10 +6,10 @@ from sqlglot import exp
 from pykudu_sql.planner.functions.copied_values import COPYING, bound_copies
 from pykudu_sql.planner.parse.dialect import display, parse
 from pykudu_sql.planner.tree_nodes import nodes_of
-from pykudu_sql.planner.value_bounds.gathered_values import GATHERED
 from pykudu_sql.planner.value_bounds.value_bounds import bound_values, without_bounds
 from pykudu_sql.planner.value_bounds.value_sizes import note_cell
 from pykudu_sql.storage.common.types.types import DataType, Kind
+from tests.planner.functions.gathered_checks import checked_names
 
 LARGE = "repeat('a', 1000000)"
 TYPES = {"i": DataType(Kind.INT64), "x": DataType(Kind.STRING)}
@@ -24,12 +24,6 @@ def bounded(text: str) -> exp.Expr:
     tree = bound_values(tree)
     bound_copies(nodes_of(tree, *COPYING), lambda node: None)
     return tree
-
-
-def names(tree: exp.Expr) -> list[str]:
-    """Of what is checked."""
-    calls = nodes_of(tree, exp.Anonymous)
-    return [call.expressions[-1].name for call in calls if call.name == GATHERED]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +54,7 @@ def names(tree: exp.Expr) -> list[str]:
     ],
 )
 def test_what_may_be_large_is_checked_where_it_is_copied(query: str, checked: list[str]) -> None:
-    assert names(bounded(query)) == checked
+    assert checked_names(bounded(query)) == checked
 
 
 def test_the_rows_of_a_check_are_those_before_windows_order_and_limit() -> None:
@@ -72,4 +66,4 @@ def test_the_rows_of_a_check_are_those_before_windows_order_and_limit() -> None:
 
 def test_without_bounds_no_check_is_left() -> None:
     tree = without_bounds(bounded(f"select lag({LARGE}) over (order by i) from t where i = 1"))
-    assert names(tree) == [] and "gathered" not in display(tree)
+    assert checked_names(tree) == [] and "gathered" not in display(tree)

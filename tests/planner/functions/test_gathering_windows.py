@@ -6,20 +6,14 @@ from sqlglot import exp
 from pykudu_sql.planner.functions.gathering_windows import bound_windows
 from pykudu_sql.planner.parse.dialect import display, parse
 from pykudu_sql.planner.tree_nodes import nodes_of
-from pykudu_sql.planner.value_bounds.gathered_values import GATHERED
 from pykudu_sql.planner.value_bounds.value_bounds import without_bounds
+from tests.planner.functions.gathered_checks import checked_names
 
 
 def bounded(text: str) -> exp.Expr:
     tree = parse(text)
     bound_windows(nodes_of(tree, exp.Window))
     return tree
-
-
-def names(tree: exp.Expr) -> list[str]:
-    """Of the aggregates that are checked."""
-    calls = nodes_of(tree, exp.Anonymous)
-    return [call.expressions[-1].name for call in calls if call.name == GATHERED]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +37,7 @@ def names(tree: exp.Expr) -> list[str]:
     ],
 )
 def test_each_window_that_may_gather_much_is_checked(query: str, checked: list[str]) -> None:
-    assert names(bounded(query)) == checked
+    assert checked_names(bounded(query)) == checked
 
 
 def test_a_check_stands_beside_the_condition() -> None:
@@ -53,9 +47,9 @@ def test_a_check_stands_beside_the_condition() -> None:
 
 def test_inner_windows_are_checked_in_the_rows_of_outer_checks() -> None:
     tree = bounded("select list(l) over () from (select list(x) over () as l from t) as q")
-    assert names(tree) == ["list"] * 3
+    assert checked_names(tree) == ["list"] * 3
 
 
 def test_without_bounds_no_check_is_left() -> None:
     tree = without_bounds(bounded("select list(x) over () from t where k = 1"))
-    assert names(tree) == [] and "gathered" not in display(tree)
+    assert checked_names(tree) == [] and "gathered" not in display(tree)

@@ -3,7 +3,7 @@
 import pytest
 
 from pykudu_sql.planner.parse import dialect
-from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.parse.dialect import display, parse, printed
 from pykudu_sql.planner.parse.guards import guard_text
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.planner import plan
@@ -229,3 +229,12 @@ def test_long_statements_of_small_parts_pass_the_guard() -> None:
     columns = ", ".join(f"coalesce(-c{i}, 0) - 1 as d{i}" for i in range(3000))
     conditions = " or ".join(f"(a = {i} and b <> -{i})" for i in range(3000))
     guard_text(f"select {terms}, {columns} from t where {conditions}", 0)
+
+
+def test_the_order_of_a_subquery_stays_within_it_where_its_texts_are_joined() -> None:
+    tree = parse("select string_agg((select b from u order by c limit 1), '-') from t")
+    shown = "SELECT listagg((SELECT b FROM u ORDER BY c LIMIT 1), '-') FROM t"
+    assert display(tree) == shown
+    sql = """SELECT LISTAGG((SELECT "b" FROM "u" ORDER BY "c" LIMIT 1), '-') FROM "t" """
+    assert printed(tree) == sql.strip()
+    assert display(tree) == shown  # printing leaves the tree as it is
