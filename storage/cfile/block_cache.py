@@ -90,6 +90,16 @@ class BlockCache:
                 self._used -= freed
                 self._disown(evicted)
 
+    def pop(self, key: Key) -> object | None:
+        """Let go of a value, and give it to one caller; None when it is not there."""
+        with self._mutex:
+            entry = self._entries.pop(key, None)
+            if entry is None:
+                return None
+            self._used -= entry[1]
+            self._disown(key)
+            return entry[0]
+
     def is_asked_again(self, key: Key) -> bool:
         """Whether this was asked about a key not long ago. It is a hint: few keys are remembered.
 

@@ -16,9 +16,14 @@ import pyarrow as pa
 
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.block_file import BlockFile, BlockPointer
-from pykudu_sql.storage.cfile.cell_access import ReadCell, cell_reader
 from pykudu_sql.storage.cfile.cfile_blocks import CFileBlocks
 from pykudu_sql.storage.cfile.column_runs import ColumnRuns, runs_of
+from pykudu_sql.storage.cfile.decoded_cells import (
+    ColumnMemory,
+    DecodedCells,
+    WholeColumn,
+    whole_column,
+)
 from pykudu_sql.storage.cfile.encoding.type_encodings import BY_NAME
 from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
@@ -32,20 +37,10 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
 from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import plain
-from pykudu_sql.storage.common.types.types import Cell, DataType
+from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import InternalError
 
 Side = Literal["left", "right"]
-
-
-class _Decoded:
-    """What the cache keeps: an array, and the way to its single cells."""
-
-    __slots__ = ("__weakref__", "array", "read_cell")
-
-    def __init__(self, array: pa.Array, column_type: DataType) -> None:
-        self.array = array
-        self.read_cell: ReadCell = cell_reader(array, column_type)
 
 
 # Stands in the cache for a run-length column some of whose blocks did not pay as runs.
@@ -115,8 +110,8 @@ class CFileReader:
         self._blocks_read = bytearray(self.block_count)
         self._block_keys = [(file.path, entry.name, i) for i in range(self.block_count)]
         # Ways past the cache for single cells, which do not keep alive what the cache evicts.
-        self._whole_memo: Callable[[], _Decoded | None] = _nothing
-        self._block_memos: list[Callable[[], _Decoded | None]] = [_nothing] * self.block_count
+        self._whole_memo: Callable[[], DecodedCells | None] = _nothing
+        self._block_memos: list[Callable[[], DecodedCells | None]] = [_nothing] * self.block_count
         self._short_ways = 0
 
     def may_match(self, leaf: Leaf) -> npt.NDArray[np.bool_]:
@@ -158,6 +153,28 @@ class CFileReader:
         what was written.
         """
         return self._whole(stats).array
+
+    def take_memory(self) -> ColumnMemory | None:
+        """The memory of the whole column, which the cache has no more; None if others may read it.
+
+        Whoever has it may change the cells. A column that the cache does not have, and one of texts
+        or booleans, has none.
+        """
+        if not isinstance(self._whole_memo(), WholeColumn):
+            return None
+        # One of several threads gets it.
+        whole = self._cache.pop(self._whole_key)
+        if not isinstance(whole, WholeColumn):
+            return None
+        memory = whole.memory
+        del whole
+        view = memory.view()
+        if view is None:
+            return memory
+        whole = WholeColumn(memory, view)
+        self._cache.put(self._whole_key, whole, _array_bytes(whole.array))
+        self._whole_memo = weakref.ref(whole)
+        return None
 
     def read_range(self, start: int, stop: int, stats: ScanStats | None = None) -> pa.Array:
         """The rows start <= ordinal < stop. Reads the blocks touched, or all when most are.
@@ -285,7 +302,7 @@ class CFileReader:
         if block is None or self._short_ways >= _SHORT_WAYS:
             self._short_ways = 0
             cached = self._cache.peek(self._block_keys[number])
-            if not isinstance(cached, _Decoded):
+            if not isinstance(cached, DecodedCells):
                 return self._cell_of_another(number, ordinal - firsts[number])
             block = cached
             self._block_memos[number] = weakref.ref(block)
@@ -350,38 +367,39 @@ class CFileReader:
         last = max(bisect_right(self._firsts, stop - 1, 0, self.block_count) - 1, first)
         return first, last
 
-    def _cached_whole(self) -> _Decoded | None:
+    def _cached_whole(self) -> DecodedCells | None:
         cached = self._cache.peek(self._whole_key)
-        return cached if isinstance(cached, _Decoded) else None
+        return cached if isinstance(cached, DecodedCells) else None
 
-    def _whole(self, stats: ScanStats | None = None) -> _Decoded:
+    def _whole(self, stats: ScanStats | None = None) -> DecodedCells:
         cached = self._cache.get(self._whole_key)
-        if isinstance(cached, _Decoded):
+        if isinstance(cached, DecodedCells):
             self._whole_memo = weakref.ref(cached)
             return cached
         return self._load(0, self.block_count, self._whole_key, stats)
 
-    def _block(self, number: int, stats: ScanStats | None = None) -> _Decoded:
+    def _block(self, number: int, stats: ScanStats | None = None) -> DecodedCells:
         if self.block_count == 1:
             return self._whole(stats)
         key = self._block_keys[number]
         cached = self._cache.get(key)
-        if isinstance(cached, _Decoded):
+        if isinstance(cached, DecodedCells):
             return cached
         return self._load(number, number + 1, key, stats)
 
     def _load(
         self, first: int, stop: int, key: tuple[str | int, ...], stats: ScanStats | None
-    ) -> _Decoded:
+    ) -> DecodedCells:
         """Decode neighbouring blocks into one array, and keep it."""
         array = self._blocks.decode(first, stop)
-        decoded = _Decoded(array, self.type)
         size = _array_bytes(array)
+        is_whole = key is self._whole_key
+        decoded = whole_column(array, self.type) if is_whole else DecodedCells(array, self.type)
         self._cache.put(key, decoded, size)
         if stats is not None:
             stats.blocks_decoded += stop - first
             stats.bytes_decoded += size
-        if key is self._whole_key:
+        if is_whole:
             self._whole_memo = weakref.ref(decoded)
         return decoded
 

@@ -6,18 +6,33 @@ kept: the newest counts. As long as nothing is asked for, nothing is kept up to 
 """
 
 import threading
-from collections.abc import Callable
+from typing import Protocol
 
 import pyarrow as pa
 
 from pykudu_sql.storage.cfile.block_cache import BlockCache
+from pykudu_sql.storage.cfile.decoded_cells import ColumnMemory
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patches
 from pykudu_sql.storage.tablet.delta.delta_view import CurrentView
-from pykudu_sql.storage.tablet.delta.patched_column import PatchedColumn, patch_whole
+from pykudu_sql.storage.tablet.delta.patched_column import (
+    PatchedColumn,
+    patch_memory,
+    patch_whole,
+)
 
 _STRINGS = "strings"
+
+
+class BaseColumn(Protocol):
+    """A column of the base image."""
+
+    def read(self) -> pa.Array:
+        """All its cells."""
+
+    def take_memory(self) -> ColumnMemory | None:
+        """The memory of what was read, None if others may read it; see `CFileReader`."""
 
 
 class PatchedColumns:
@@ -30,19 +45,17 @@ class PatchedColumns:
         self._is_owner_watched = False
         self._lock = threading.Lock()
 
-    def whole(
-        self, view: CurrentView, column: ColumnSchema, read_base: Callable[[], pa.Array]
-    ) -> pa.Array | None:
+    def whole(self, view: CurrentView, column: ColumnSchema, base: BaseColumn) -> pa.Array | None:
         """A whole column, texts as views perhaps; None where no delta changes it.
 
-        `read_base`: reads its base cells.
+        `base`: its base cells.
         """
         array = self.at_hand(view, column)
         if array is not None:
             return array
         with self._lock:
             array = self.at_hand(view, column)
-            return self._bring_up_to_date(view, column, read_base) if array is None else array
+            return self._bring_up_to_date(view, column, base) if array is None else array
 
     def at_hand(self, view: CurrentView, column: ColumnSchema) -> pa.Array | None:
         """What `whole` has kept, None when it has nothing."""
@@ -64,19 +77,19 @@ class PatchedColumns:
         return strings
 
     def _bring_up_to_date(
-        self, view: CurrentView, column: ColumnSchema, read_base: Callable[[], pa.Array]
+        self, view: CurrentView, column: ColumnSchema, base: BaseColumn
     ) -> pa.Array | None:
         previous = self._cache.get((self._owner, column.id))
         newest = None
         if isinstance(previous, PatchedColumn) and previous.type == column.type:
             if previous.newest > view.newest:
                 layers = view.layers(column.id)
-                return apply_patches(read_base(), 0, layers, column.type) if layers else None
+                return apply_patches(base.read(), 0, layers, column.type) if layers else None
             changes = view.since(previous.newest)
             if changes is not None:
                 newest = previous.advance(changes, column.id, view.newest)
         if newest is None:
-            newest = _from_base(view, column, read_base)
+            newest = _from_base(view, column, base)
         if newest is None:
             return None
         array = newest.array
@@ -90,17 +103,21 @@ class PatchedColumns:
             self._cache.forget_after(self, self._owner)
 
 
-def _from_base(
-    view: CurrentView, column: ColumnSchema, read_base: Callable[[], pa.Array]
-) -> PatchedColumn | None:
+def _from_base(view: CurrentView, column: ColumnSchema, base: BaseColumn) -> PatchedColumn | None:
     """A column with all changes; None where there is none."""
     changes = view.cells_set(column.id)
     if changes is not None and not changes:
         return None
-    base = read_base()
+    cells = base.read()
     if changes is not None:
-        patched = patch_whole(base, changes, column.type, view.newest)
+        if pa.types.is_primitive(cells.type):
+            del cells
+            memory = base.take_memory()
+            if memory is not None:
+                return patch_memory(memory, changes, view.newest)
+            cells = base.read()
+        patched = patch_whole(cells, changes, column.type, view.newest)
         if patched is not None:
             return patched
-    array = apply_patches(base, 0, view.layers(column.id), column.type)
+    array = apply_patches(cells, 0, view.layers(column.id), column.type)
     return PatchedColumn(array, column.type, view.newest, array.nbytes)

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
+from pykudu_sql.storage.cfile.decoded_cells import ColumnMemory
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
 from pykudu_sql.storage.common.predicate.row_filter import FilterStep
@@ -89,9 +91,8 @@ class BaseColumns:
         return apply_patches(base, start, patches, column.type) if patches else base
 
     def _patched(self, view: CurrentView, column: ColumnSchema) -> pa.Array | None:
-        return self._base.patched_columns.whole(
-            view, column, lambda: self._base.column(column, 0, self._base.rows, self._stats)
-        )
+        base = WholeBase(self._base, column, self._stats)
+        return self._base.patched_columns.whole(view, column, base)
 
     def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
         if self._stats is not None:
@@ -157,3 +158,20 @@ class BaseColumns:
                 read = 0 if blocks_read is None else int(np.count_nonzero(blocks_read))
                 self._stats.blocks += zone.block_count
                 self._stats.blocks_skipped += zone.block_count - read
+
+
+@dataclass(frozen=True, slots=True)
+class WholeBase:
+    """A `BaseColumn` of a CFileSet."""
+
+    base: CFileSet
+    column: ColumnSchema
+    stats: ScanStats | None
+
+    def read(self) -> pa.Array:
+        """See `BaseColumn`."""
+        return self.base.column(self.column, 0, self.base.rows, self.stats)
+
+    def take_memory(self) -> ColumnMemory | None:
+        """See `BaseColumn`."""
+        return self.base.take_memory(self.column)

@@ -21,6 +21,7 @@ from pykudu_sql.storage.cfile.bloom_filter import BloomFilter
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.column_runs import ColumnRuns
 from pykudu_sql.storage.cfile.container import ContainerReader, FileIdentity
+from pykudu_sql.storage.cfile.decoded_cells import ColumnMemory
 from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.key_index import KeyIndex
 from pykudu_sql.storage.cfile.skip_index import SkipIndex, blob_name, equality_values
@@ -237,6 +238,14 @@ class CFileSet:
         is_whole = start == 0 and stop == self.rows
         cells = cfile.read_all(stats) if is_whole else cfile.read_range(start, stop, stats)
         return cells if cfile.type is column.type else in_type(cells, column.type.arrow)
+
+    def take_memory(self, column: ColumnSchema) -> ColumnMemory | None:
+        """The memory of a whole column that was read; see `CFileReader.take_memory`.
+
+        None also where its cells have another type than the column.
+        """
+        cfile = self._cfile_of(column)
+        return None if cfile is None or cfile.type != column.type else cfile.take_memory()
 
     def column_once(
         self, column: ColumnSchema, start: int, stop: int, stats: ScanStats | None = None

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
-from pykudu_sql.storage.common.types.arrays import array_to_cells, cells_to_array
+from pykudu_sql.storage.common.types.arrays import array_to_cells, cells_to_array, from_fixed
 from pykudu_sql.storage.common.types.type_names import parse_type
-from pykudu_sql.storage.common.types.types import Compression, DataType, Encoding
+from pykudu_sql.storage.common.types.types import Compression, DataType, Encoding, Kind
 from pykudu_sql.storage.errors import InternalError
 
 ROWS = 400
@@ -224,3 +224,26 @@ def test_cells_that_are_read_keep_their_block_in_the_cache(files: Any, column: A
     assert cache.misses == misses
     reader.cell(firsts[1])
     assert cache.misses == misses + 1
+
+
+@pytest.mark.parametrize("column_type", TYPES, ids=str)
+def test_the_memory_of_a_column_goes_to_who_takes_it_once_no_array_is_left(
+    files: Any, column: Any, column_type: DataType
+) -> None:
+    reader, values = reader_of(files, column, column_type, 100, BlockCache(1 << 26))
+    assert reader.take_memory() is None
+    held: Any = reader.read_all().slice(7, 20)
+    assert reader.take_memory() is None
+    assert reader.read_all().buffers()[1].address == held.buffers()[1].address
+    held = reader.cell
+    assert held(3) == array_to_cells(values, column_type)[3]
+    del held
+    memory = reader.take_memory()
+    if column_type.kind is Kind.BOOL:
+        assert memory is None
+        return
+    assert memory is not None and reader.take_memory() is None
+    cells, valid = memory.numbers(), memory.validity()
+    assert from_fixed(cells.copy(), column_type, valid).equals(values)
+    cells[:] = 0
+    assert reader.read_all().equals(values)

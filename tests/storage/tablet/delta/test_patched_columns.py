@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from pykudu_sql.storage.common.types.arrays import combine
 from pykudu_sql.storage.common.types.hybrid_time import bound_at
 from pykudu_sql.storage.tablet.delta.delta_view import CurrentView
 from pykudu_sql.storage.tablet.delta.patched_columns import PatchedColumns
+from pykudu_sql.storage.tablet.rowset.base_columns import WholeBase
 from tests.storage.small_store import SmallStore
 
 ROWS = 60
@@ -130,6 +132,22 @@ def test_cells_that_nobody_reads_any_more_take_the_next_changes() -> None:
     assert values(small).buffers()[1].address == address
 
 
+@pytest.mark.parametrize("is_held", [False, True])
+def test_base_cells_that_nobody_reads_any_more_take_the_first_changes(is_held: bool) -> None:
+    small = flushed()
+    before = values(small)
+    address = before.buffers()[1].address
+    held = before.slice(1, 2) if is_held else None
+    del before
+    time = small.upsert({0: 0})
+    small.upsert({1: 100})
+    patched = values(small)
+    assert patched.to_pylist()[:3] == [0, 100, 2]
+    assert (patched.buffers()[1].address == address) is not is_held
+    assert held is None or held.to_pylist() == [1, 2]
+    assert values(small, time).to_pylist()[:3] == [0, 1, 2]
+
+
 def test_an_earlier_moment_is_read_beside_the_newest() -> None:
     small = flushed()
     time = small.upsert({1: 100})
@@ -161,9 +179,8 @@ def test_a_view_from_before_the_last_change_gets_its_own_cells() -> None:
     assert isinstance(earlier, CurrentView) and isinstance(later, CurrentView)
 
     def read(view: CurrentView) -> int:
-        array = rowset.base.patched_columns.whole(
-            view, column, lambda: rowset.base.column(column, 0, ROWS)
-        )
+        base = WholeBase(rowset.base, column, None)
+        array = rowset.base.patched_columns.whole(view, column, base)
         assert array is not None
         return int(array[1].as_py())
 
@@ -176,7 +193,8 @@ def test_a_column_without_changes_is_none_of_its_business() -> None:
     view = small.rowset.view(small.store.begin().bound, None)
     assert isinstance(view, CurrentView)
     key = small.table.schema.columns[0]
-    assert PatchedColumns(small.store.cache).whole(view, key, lambda: pa.nulls(0)) is None
+    base = WholeBase(small.rowset.base, key, None)
+    assert PatchedColumns(small.store.cache).whole(view, key, base) is None
 
 
 def test_scans_beside_a_writer_see_whole_commits(tmp_path: Path) -> None:
