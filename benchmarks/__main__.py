@@ -10,6 +10,7 @@ from benchmarks.machine import load_average, machine_facts
 from benchmarks.report import as_json, format_result, format_survey
 from benchmarks.survey import Survey, SurveyResult, run_survey
 from benchmarks.workbench import PEERS, Workbench
+from benchmarks.workloads.growth.dense_scan import dense_scan
 from benchmarks.workloads.growth.footprint import decode, size
 from benchmarks.workloads.growth.large_table import ten_million
 from benchmarks.workloads.growth.scale import scale
@@ -72,6 +73,7 @@ WORKLOADS: Mapping[str, Callable[[Workbench], Race | Survey]] = {
     "as_of": as_of,
     "size": size,
     "decode": decode,
+    "dense_scan": dense_scan,
     "compaction": compaction,
     "random_batches": random_batches,
     "ten_million": ten_million,

@@ -18,6 +18,7 @@ from pykudu_sql.storage.cfile.block import MAX_RAW_BYTES, Block, bitmap_length
 from pykudu_sql.storage.cfile.encoding.traits import (
     BinaryCodec,
     BooleanCodec,
+    Bounds,
     Bytes,
     DictionaryCodec,
     EncodingTraits,
@@ -93,19 +94,37 @@ def _validity(blocks: Sequence[Block]) -> pa.Buffer | None:
 
 
 def _decode_fixed(blocks: Sequence[Block], column_type: DataType) -> pa.Array:
-    rows, kind, width = row_count(blocks), column_type.numpy, column_type.width
+    rows, width = row_count(blocks), column_type.width
     buffer, out = new_buffer(rows * width)
-    limits = limits_of(column_type)
+    position = 0
+    for encoding, group in groupby(blocks, key=lambda block: block.encoding):
+        run = list(group)
+        end = position + row_count(run) * width
+        codec = fitting(encoding.fixed, encoding, column_type)
+        _decode_fixed_run(run, codec, column_type, out[position:end])
+        position = end
+    return pa.Array.from_buffers(column_type.arrow, rows, [_validity(blocks), buffer])
+
+
+def _decode_fixed_run(
+    blocks: Sequence[Block], codec: FixedCodec, column_type: DataType, out: Bytes
+) -> None:
+    """Write the values of neighbouring blocks of one encoding; see that they are of the type."""
+    kind, width, limits = column_type.numpy, column_type.width, limits_of(column_type)
+    if kind is not None and codec.decode_run_into is not None:
+        payloads, counts = [one.payload for one in blocks], [one.rows for one in blocks]
+        bounds = codec.decode_run_into(payloads, counts, out.view(kind))
+        if limits is not None and not _lie_within(limits, bounds):
+            check_range(out, column_type)
+        return
     position = 0
     for block in blocks:
         end = position + block.rows * width
-        codec = fitting(block.encoding.fixed, block.encoding, column_type)
         part = out[position:end]
         codec.decode_into(block.payload, part if kind is None else part.view(kind))
         if limits is not None and not lies_within(limits, block.payload, codec, kind):
             check_range(part, column_type)
         position = end
-    return pa.Array.from_buffers(column_type.arrow, rows, [_validity(blocks), buffer])
 
 
 def limits_of(column_type: DataType) -> Limits | None:
@@ -117,7 +136,10 @@ def lies_within(
     limits: Limits, payload: Bytes, codec: FixedCodec, kind: np.dtype[Any] | None
 ) -> bool:
     """Whether no value of a payload, of a numpy type, can lie outside limits, by its header."""
-    bounds = None if kind is None else codec.bounds(payload, kind)
+    return _lie_within(limits, None if kind is None else codec.bounds(payload, kind))
+
+
+def _lie_within(limits: Limits, bounds: Bounds | None) -> bool:
     return bounds is not None and limits[0] <= bounds[0] and bounds[1] <= limits[1]
 
 
@@ -178,20 +200,26 @@ def _decode_binary(blocks: Sequence[Block], codec: BinaryCodec, column_type: Dat
     if total > _MAX_ARROW_OFFSET:
         raise CorruptionError(f"blocks claim {total} bytes of values, limit {_MAX_ARROW_OFFSET}")
     rows = row_count(blocks)
-    lengths = np.empty(rows, np.uint32)
-    data_buffer, data = new_buffer(total)
-    row = position = 0
-    for block, values in zip(blocks, opened, strict=True):
-        end = position + values.data_length
-        values.decode_into(lengths[row : row + block.rows], data[position:end])
-        row, position = row + block.rows, end
     offsets_buffer, offset_bytes = new_buffer(4 * (rows + 1))
+    data_buffer, data = new_buffer(total)
     offsets: npt.NDArray[Any] = offset_bytes.view(np.int32)
     offsets[0] = 0
-    np.cumsum(lengths, dtype=np.int32, out=offsets[1:])
+    # Lengths lie where their sums are to be. They are not negative: those of each block add up to
+    # what it claims.
+    lengths = offset_bytes.view(np.uint32)[1:]
+    row = position = 0
+    is_ascii = True
+    for block, values in zip(blocks, opened, strict=True):
+        end = position + values.data_length
+        part = data[position:end]
+        values.decode_into(lengths[row : row + block.rows], part)
+        # While the processor's cache still has it.
+        is_ascii = is_ascii and not (len(part) and int(part.max()) >= _FIRST_NON_ASCII)
+        row, position = row + block.rows, end
+    np.add.accumulate(offsets, out=offsets)
     buffers = [_validity(blocks), offsets_buffer, data_buffer]
     array = pa.Array.from_buffers(column_type.arrow, rows, buffers)
-    if column_type.is_text and total and int(data.max()) >= _FIRST_NON_ASCII:
+    if column_type.is_text and not is_ascii:
         _check_utf8(array)
     return array
 

@@ -48,6 +48,7 @@ class CFileBlocks:
         self._dictionary_key = (file.path, entry.name, "dictionary")
         self.index = self._read_index()
         self.first_ordinals: list[int] = self.index.zone_map.first_ordinals.tolist()
+        self._null_counts: list[int] = self.index.zone_map.null_counts.tolist()
         self._paged_cells = (
             None if pages is None else PagedCells(file, entry, self.index, cache, pages)
         )
@@ -97,7 +98,7 @@ class CFileBlocks:
             rows = self.first_ordinals[number + 1] - self.first_ordinals[number]
             try:
                 one = block.unpack(data, rows)
-                nulls = int(index.zone_map.null_counts[number])
+                nulls = self._null_counts[number]
                 if one.null_count != nulls:
                     raise CorruptionError(f"{one.null_count} slots are NULL, its index has {nulls}")
                 opened.append(one)
@@ -165,7 +166,7 @@ class CFileBlocks:
                     cell = cell_in_place.read_cell(
                         paged.read, length, header, read_value, kind, slot
                     )
-                    if cell is None and not self.index.zone_map.null_counts[number]:
+                    if cell is None and not self._null_counts[number]:
                         raise CorruptionError("a slot is NULL, its index has none")
                     return cell
             (one,) = self.open(number, number + 1)

@@ -14,7 +14,7 @@ as values, so there is less for Blosc to rearrange, both ways.
 """
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.encoding import bitshuffle
 from pykudu_sql.storage.cfile.encoding.bitshuffle import Shuffle
 from pykudu_sql.storage.cfile.encoding.traits import (
+    Bounds,
     Bytes,
     EncodeValues,
     EncodingTraits,
@@ -43,8 +44,8 @@ _CODE_TYPES: Mapping[int, np.dtype[Any]] = {
 # The header has to pay.
 _MIN_VALUES = 64
 _SAMPLE_VALUES = 64
-# Times the greatest code of two bytes it fits four.
-_NARROW_STEP = 1 << 16
+# Codes that are widened together: of more, the first leave the processor's cache before they are.
+_MOST_CODE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,29 +135,27 @@ class _Header:
     step: int
 
     @property
-    def bounds(self) -> tuple[int, int]:
+    def bounds(self) -> Bounds:
         """What the least and the greatest code of the type stand for."""
         return self.base, self.base + self.step * ((1 << 8 * self.kind.itemsize) - 1)
 
-    def codes(self, payload: Bytes, rows: int) -> npt.NDArray[Any]:
-        """The codes of a frame."""
-        codes = np.empty(rows, self.kind)
+    def unpack_into(self, payload: Bytes, codes: npt.NDArray[Any]) -> None:
+        """Write the codes of a frame."""
         bitshuffle.decompress_into(payload[_HEADER.size :], codes.view(np.uint8))
-        return codes
 
-    def widen(self, codes: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
-        """Write the values that codes stand for."""
-        # Unsigned, so that a sum below zero comes out right.
-        unsigned = out.view(np.dtype(f"<u{out.itemsize}"))
-        if self.step == 1:
-            unsigned[:] = codes
-        elif codes.itemsize < 4 <= out.itemsize and self.step <= _NARROW_STEP:
-            # A product of half the width takes half the time, and no code is too large for it.
-            unsigned[:] = np.multiply(codes, np.uint32(self.step), dtype=np.uint32)
-        else:
-            np.multiply(codes, unsigned.dtype.type(self.step), out=unsigned)
-        if self.base:
-            unsigned += unsigned.dtype.type(self.base % (1 << 8 * out.itemsize))
+
+def _widen(headers: Sequence[_Header], codes: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
+    """Write the values that codes stand for; of both a row is a frame."""
+    # Unsigned, so that a sum below zero comes out right.
+    kind: np.dtype[Any] = np.dtype(f"<u{out.itemsize}")
+    unsigned, modulus = out.view(kind), 1 << 8 * out.itemsize
+    if all(header.step == 1 for header in headers):
+        unsigned[:] = codes
+    else:
+        steps = np.array([header.step for header in headers], kind)
+        np.multiply(codes, steps[:, np.newaxis], out=unsigned)
+    if any(header.base for header in headers):
+        unsigned += np.array([header.base % modulus for header in headers], kind)[:, np.newaxis]
 
 
 def _header(payload: Bytes, values: np.dtype[Any]) -> _Header | None:
@@ -181,11 +180,51 @@ def decode_into(payload: Bytes, out: npt.NDArray[Any]) -> None:
     `payload`: a frame or a chunk; `out`: contiguous and writable, of the values' own type. Raises
     CorruptionError: it is neither, or holds another number of values.
     """
-    header = _header(payload, out.dtype)
-    if header is None:
-        bitshuffle.decompress_into(payload, out.view(np.uint8))
-    else:
-        header.widen(header.codes(payload, len(out)), out)
+    decode_run_into((payload,), (len(out),), out)
+
+
+def decode_run_into(
+    payloads: Sequence[Bytes], counts: Sequence[int], out: npt.NDArray[Any]
+) -> Bounds | None:
+    """Unpack what `encode` made of one block after the other, as `decode_into` does each of them.
+
+    Frames with codes of one type are widened together: one call of numpy for many blocks costs less
+    than one for each, and threads wait for each other once instead of for each.
+
+    `counts`: values of each payload, together as many as `out` holds. Gives the least and the
+    greatest value that headers permit, None where one does not tell. Raises CorruptionError: see
+    `decode_into`.
+    """
+    headers = [_header(payload, out.dtype) for payload in payloads]
+    first = position = 0
+    while first < len(payloads):
+        count, frames = counts[first], _frames_alike(headers[first:], counts[first:])
+        if frames:
+            stop, end = first + len(frames), position + count * len(frames)
+            codes = np.empty((len(frames), count), frames[0].kind)
+            for header, payload, row in zip(frames, payloads[first:stop], codes, strict=True):
+                header.unpack_into(payload, row)
+            _widen(frames, codes, out[position:end].reshape(codes.shape))
+        else:
+            stop, end = first + 1, position + count
+            bitshuffle.decompress_into(payloads[first], out[position:end].view(np.uint8))
+        first, position = stop, end
+    frame_bounds = [header.bounds for header in headers if header is not None]
+    if len(frame_bounds) < len(payloads):
+        return None
+    return min(least for least, _ in frame_bounds), max(top for _, top in frame_bounds)
+
+
+def _frames_alike(headers: Sequence[_Header | None], counts: Sequence[int]) -> list[_Header]:
+    """The first frames, as many as have as many codes of the same type as the first has."""
+    count, alike = counts[0], list[_Header]()
+    for header, rows in zip(headers, counts, strict=True):
+        if header is None or rows != count or (alike and header.kind is not alike[0].kind):
+            break
+        if alike and (len(alike) + 1) * count * header.kind.itemsize > _MOST_CODE_BYTES:
+            break
+        alike.append(header)
+    return alike
 
 
 def take_into(payload: Bytes, rows: int, positions: Values, out: Values) -> None:
@@ -205,10 +244,12 @@ def take_into(payload: Bytes, rows: int, positions: Values, out: Values) -> None
         bitshuffle.decompress_into(payload, values.view(np.uint8))
         values.take(positions, out=out, mode="clip")
     else:
-        header.widen(header.codes(payload, rows).take(positions, mode="clip"), out)
+        codes = np.empty(rows, header.kind)
+        header.unpack_into(payload, codes)
+        _widen((header,), codes.take(positions, mode="clip")[np.newaxis], out[np.newaxis])
 
 
-def bounds(payload: Bytes, kind: np.dtype[Any]) -> tuple[int, int] | None:
+def bounds(payload: Bytes, kind: np.dtype[Any]) -> Bounds | None:
     """Between which values of a type all of a payload lie; None of a chunk, which does not tell.
 
     Raises CorruptionError: it can be no frame of such values.
@@ -232,5 +273,5 @@ BIT_SHUFFLE = EncodingTraits(
     tag=2,
     fits=_fits,
     aliases=("BITSHUFFLE",),
-    fixed=FixedCodec(encoder, decode_into, take_into, bounds),
+    fixed=FixedCodec(encoder, decode_into, take_into, bounds, decode_run_into),
 )

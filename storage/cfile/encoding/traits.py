@@ -11,7 +11,7 @@ Its kernels take the values of one block in the layout of the column's type:
 Decoders write exactly the memory they are given, or raise CorruptionError.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,6 +24,8 @@ from pykudu_sql.storage.common.types.types import DataType, Encoding
 Bytes = npt.NDArray[np.uint8]
 Values = npt.NDArray[Any]
 Lengths = npt.NDArray[np.uint32]
+# The least and the greatest value.
+Bounds = tuple[int, int]
 
 # The encoded values of a block, or None when the encoding does not pay for them.
 EncodeValues = Callable[[Values], bytes | None]
@@ -38,7 +40,7 @@ ReadPart = Callable[[int, int], bytes]
 ReadValue = Callable[[ReadPart, int, int, int, int], bytes]
 
 
-def _unknown_bounds(payload: Bytes, kind: np.dtype[Any]) -> tuple[int, int] | None:
+def _unknown_bounds(payload: Bytes, kind: np.dtype[Any]) -> Bounds | None:
     """Of encodings whose headers do not tell."""
     return None
 
@@ -54,12 +56,15 @@ class FixedCodec:
             int64 and ascending; None where all have to be decoded for that.
         bounds: between which values of a numpy type all of a payload lie, by its header; None where
             that does not tell.
+        decode_run_into: writes the values of payloads of so many values each, one after the other,
+            and gives the bounds of all; None where it is no faster than to decode each.
     """
 
     encoder: Callable[[Values], EncodeValues]
     decode_into: Callable[[Bytes, Values], None]
     take_into: Callable[[Bytes, int, Values, Values], None] | None = None
-    bounds: Callable[[Bytes, np.dtype[Any]], tuple[int, int] | None] = _unknown_bounds
+    bounds: Callable[[Bytes, np.dtype[Any]], Bounds | None] = _unknown_bounds
+    decode_run_into: Callable[[Sequence[Bytes], Sequence[int], Values], Bounds | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

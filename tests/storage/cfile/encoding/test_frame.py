@@ -1,5 +1,8 @@
 """Integers in a frame of reference: when codes are narrower, and frames that contradict values."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -51,3 +54,63 @@ def test_a_frame_that_contradicts_its_values_is_damage(offset: int, byte: int) -
     payload[offset] = byte
     with pytest.raises(CorruptionError):
         frame.decode_into(payload, np.empty_like(values))
+
+
+def _encoded(values: np.ndarray) -> np.ndarray:
+    return np.frombuffer(frame.encode(values, frame.choose_shuffle(values)), np.uint8)
+
+
+@pytest.mark.parametrize("kind", [np.int16, np.int32, np.int64])
+def test_neighbouring_payloads_come_out_together_as_each_by_itself(kind: type) -> None:
+    limits, ascending = np.iinfo(kind), np.arange(128, dtype=kind)
+    parts = [
+        ascending,
+        ascending + 7,
+        ascending[:64] - 100,
+        limits.max - ascending,
+        np.array([limits.min, limits.max] * 64, kind),
+        ascending * 250 + limits.min,
+        ascending * 7 - 3,
+        ascending[:5],
+    ]
+    payloads, counts = [_encoded(part) for part in parts], [len(part) for part in parts]
+    out = np.empty(sum(counts), kind)
+    assert frame.decode_run_into(payloads, counts, out) is None
+    assert out.tolist() == np.concatenate(parts).tolist()
+
+
+def test_frames_of_one_width_are_unpacked_in_as_many_steps_as_memory_bounds_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    widened: list[int] = []
+    widen = frame._widen
+
+    def counted(headers: Sequence[Any], codes: np.ndarray, out: np.ndarray) -> None:
+        widened.append(len(headers))
+        widen(headers, codes, out)
+
+    monkeypatch.setattr(frame, "_widen", counted)
+    values = np.arange(32768, dtype=np.int64) % 200
+    payload = _encoded(values)
+    out = np.empty(len(values) * 40, np.int64)
+    bounds = frame.decode_run_into([payload] * 40, [len(values)] * 40, out)
+    assert out.tolist() == np.tile(values, 40).tolist()
+    assert widened == [32, 8]
+    assert bounds == (0, 255)
+
+
+def test_the_bounds_of_a_run_are_those_of_all_its_frames() -> None:
+    low, high = np.arange(100, dtype=np.int32) - 1000, np.arange(100, dtype=np.int32) * 3
+    bounds = frame.decode_run_into(
+        [_encoded(low), _encoded(high)], [100, 100], np.empty(200, np.int32)
+    )
+    assert bounds == (-1000, 3 * 255)
+
+
+@pytest.mark.parametrize("damaged", range(3))
+def test_damage_in_any_payload_of_a_run_is_found(damaged: int) -> None:
+    values = np.arange(100, dtype=np.int64)
+    payloads = [_encoded(values).copy() for _ in range(3)]
+    payloads[damaged][20 + 4] ^= 1
+    with pytest.raises(CorruptionError):
+        frame.decode_run_into(payloads, [100] * 3, np.empty(300, np.int64))
