@@ -29,6 +29,7 @@ class CFileBlocks:
     Attributes:
         index: where the data blocks lie, and their zone map.
         first_ordinals: of the blocks, and behind the last the number of rows.
+        paged_cells: the cells by their pages, None where these have no checksums.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class CFileBlocks:
         self.index = self._read_index()
         self.first_ordinals: list[int] = self.index.zone_map.first_ordinals.tolist()
         self._null_counts: list[int] = self.index.zone_map.null_counts.tolist()
-        self._paged_cells = (
+        self.paged_cells = (
             None if pages is None else PagedCells(file, entry, self.index, cache, pages)
         )
 
@@ -103,7 +104,7 @@ class CFileBlocks:
                     raise CorruptionError(f"{one.null_count} slots are NULL, its index has {nulls}")
                 opened.append(one)
             except CorruptionError as error:
-                raise self._corrupt_block(number, error) from error
+                raise self.corrupt_block(number, error) from error
         return opened
 
     def decode(self, first: int, stop: int) -> pa.Array:
@@ -152,12 +153,9 @@ class CFileBlocks:
         Of the block only the pages are read that it takes, where there are checksums of them.
         Raises CorruptionError: what was read for it is not what was written.
         """
-        cells, kind = self._paged_cells, self._entry.type
+        cells, kind = self.paged_cells, self._entry.type
         try:
             if cells is not None:
-                stored = cells.stored_cells(number)
-                if stored is not None:
-                    return cells.read_stored(stored, number, slot)
                 paged, length = cells.open_block(number), self.index.lengths[number]
                 rows = self.first_ordinals[number + 1] - self.first_ordinals[number]
                 header = block.read_header(paged.read(0, block.HEADER_BYTES), rows)
@@ -172,27 +170,19 @@ class CFileBlocks:
             (one,) = self.open(number, number + 1)
             return cell_in_place.decode_cell(one, kind, slot)
         except CorruptionError as error:
-            raise self._corrupt_block(number, error) from error
-
-    def stores_cells(self, number: int) -> bool:
-        """Whether `binary_cell` reads little more than the cell.
-
-        Raises CorruptionError: what was read for it is not what was written.
-        """
-        cells = self._paged_cells
-        return cells is not None and cells.stored_cells(number) is not None
+            raise self.corrupt_block(number, error) from error
 
     def check_pages(self, number: int) -> None:
         """See that the checksums of a data block's pages are right, where there are some.
 
         Raises CorruptionError: they are not.
         """
-        cells = self._paged_cells
+        cells = self.paged_cells
         try:
             if cells is not None:
                 cells.open_block(number).read(0, self.index.lengths[number])
         except CorruptionError as error:
-            raise self._corrupt_block(number, error) from error
+            raise self.corrupt_block(number, error) from error
 
     def _find_corrupt(self, first: int, blocks: Sequence[block.Block]) -> None:
         """Decoded together, blocks do not show which one it was; one by one they do."""
@@ -200,17 +190,18 @@ class CFileBlocks:
             try:
                 block_decoder.decode([one], self._entry.type, self.words())
             except CorruptionError as error:
-                raise self._corrupt_block(number, error) from error
+                raise self.corrupt_block(number, error) from error
 
     def _check_codes(self, first: int, blocks: Sequence[block.Block]) -> None:
         """See that blocks are in codes: pruning trusts the dictionary to have every value."""
         for number, one in enumerate(blocks, first):
             if one.encoding.codes is None:
-                raise self._corrupt_block(
+                raise self.corrupt_block(
                     number, CorruptionError(f"a block of a dictionary column is {one.encoding}")
                 )
 
-    def _corrupt_block(self, number: int, error: CorruptionError) -> CorruptionError:
+    def corrupt_block(self, number: int, error: CorruptionError) -> CorruptionError:
+        """An error about a data block that says where it lies."""
         return self._file.corruption(
             Section.DATA, self._entry.name, number, self.index.offsets[number], error.message
         )

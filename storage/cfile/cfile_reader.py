@@ -38,7 +38,7 @@ from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.types import Cell
-from pykudu_sql.storage.errors import InternalError
+from pykudu_sql.storage.errors import CorruptionError, InternalError
 
 Side = Literal["left", "right"]
 
@@ -72,6 +72,7 @@ class CFileReader:
         words: gives the dictionary; see `CFileBlocks.words`.
         encoded_size: bytes in the file, blocks and dictionary.
         raw_size: bytes of the values before encoding.
+        first_ordinals: of the blocks, and behind the last the number of rows.
         has_texts: whether they are strings or binaries and not codes.
         zone_map: rows, NULLs and bounds of each block.
     """
@@ -100,7 +101,7 @@ class CFileReader:
         self._blocks = CFileBlocks(file, entry, cache, pages)
         self.words = self._blocks.words
         self.zone_map: ZoneMap = self._blocks.index.zone_map
-        self._firsts = self._blocks.first_ordinals
+        self.first_ordinals = self._blocks.first_ordinals
         self._whole_key = (file.path, entry.name)
         self._runs_key = (file.path, entry.name, "runs")
         # A block of text that look-ups seldom come to is not decoded and kept for their sake: of
@@ -142,7 +143,7 @@ class CFileReader:
         """
         whole = self._cached_whole()
         if whole is not None:
-            start, stop = self._firsts[number : number + 2]
+            start, stop = self.first_ordinals[number : number + 2]
             return whole.array.slice(start, stop - start)
         return self._block(number).array
 
@@ -191,7 +192,7 @@ class CFileReader:
             return self.read_all(stats).slice(start, stop - start)
         parts = []
         for number in range(first, last + 1):
-            begin, end = self._firsts[number : number + 2]
+            begin, end = self.first_ordinals[number : number + 2]
             low, high = max(start, begin), min(stop, end)
             parts.append(self._block(number, stats).array.slice(low - begin, high - low))
         return _join(parts)
@@ -209,7 +210,7 @@ class CFileReader:
         if stats is not None:
             stats.blocks_decoded += last + 1 - first
             stats.bytes_decoded += _array_bytes(array)
-        return array.slice(start - self._firsts[first], stop - start)
+        return array.slice(start - self.first_ordinals[first], stop - start)
 
     def take(self, ordinals: npt.NDArray[np.int64], stats: ScanStats | None = None) -> pa.Array:
         """The rows at some ordinals. Reads the blocks touched, or all when most are.
@@ -235,7 +236,9 @@ class CFileReader:
         return _join(
             [
                 self._block(number, stats).array.take(
-                    pa.array(ordinals[edges[number] : edges[number + 1]] - self._firsts[number])
+                    pa.array(
+                        ordinals[edges[number] : edges[number + 1]] - self.first_ordinals[number]
+                    )
                 )
                 for number in block_numbers
             ]
@@ -296,26 +299,46 @@ class CFileReader:
         whole = self._whole_memo()
         if whole is not None:
             return whole.read_cell(ordinal)
-        firsts = self._firsts
+        firsts = self.first_ordinals
         number = bisect_right(firsts, ordinal) - 1
+        return self._cell_of_block(number, ordinal - firsts[number])
+
+    def cell_at(self, number: int, slot: int) -> Cell:
+        """One cell of a block, 0 .. block_count - 1, for who knows where its row is.
+
+        `slot`: 0 .. rows of the block - 1. Raises CorruptionError: the block is not what was
+        written.
+        """
+        whole = self._whole_memo()
+        if whole is not None:
+            return whole.read_cell(self.first_ordinals[number] + slot)
+        return self._cell_of_block(number, slot)
+
+    def _cell_of_block(self, number: int, slot: int) -> Cell:
         block = self._block_memos[number]()
         if block is None or self._short_ways >= _SHORT_WAYS:
             self._short_ways = 0
             cached = self._cache.peek(self._block_keys[number])
             if not isinstance(cached, DecodedCells):
-                return self._cell_of_another(number, ordinal - firsts[number])
+                return self._cell_of_another(number, slot)
             block = cached
             self._block_memos[number] = weakref.ref(block)
         self._short_ways += 1
-        return block.read_cell(ordinal - firsts[number])
+        return block.read_cell(slot)
 
     def _cell_of_another(self, number: int, slot: int) -> Cell:
         """One cell of a block that the cache does not have."""
         if self.has_texts:
-            touches = self._blocks_read[number]
-            if touches < self._touches_in_place or (
-                touches < _TOUCHES_STORED and self._blocks.stores_cells(number)
-            ):
+            touches, paged = self._blocks_read[number], self._blocks.paged_cells
+            if paged is not None and touches < _TOUCHES_STORED:
+                try:
+                    stored = paged.stored_cells(number)
+                    if stored is not None:
+                        self._blocks_read[number] = touches + 1
+                        return paged.read_stored(stored, number, slot)
+                except CorruptionError as error:
+                    raise self._blocks.corrupt_block(number, error) from error
+            if touches < self._touches_in_place:
                 self._blocks_read[number] = touches + 1
                 return self._blocks.binary_cell(number, slot)
             # Once the cache has evicted it, it has to pay again.
@@ -345,8 +368,8 @@ class CFileReader:
         whole = self._whole_memo()
         if whole is not None:
             return start + bisect(range(start, stop), target, key=whole.read_cell)
-        number = bisect_right(self._firsts, start) - 1
-        first, end = self._firsts[number : number + 2]
+        number = bisect_right(self.first_ordinals, start) - 1
+        first, end = self.first_ordinals[number : number + 2]
         if stop <= end:
             read = (self._block_memos[number]() or self._block(number)).read_cell
             return start + bisect(range(start - first, stop - first), target, key=read)
@@ -363,8 +386,8 @@ class CFileReader:
 
     def _blocks_of(self, start: int, stop: int) -> tuple[int, int]:
         """The blocks of the first and the last of some rows."""
-        first = max(bisect_right(self._firsts, start, 0, self.block_count) - 1, 0)
-        last = max(bisect_right(self._firsts, stop - 1, 0, self.block_count) - 1, first)
+        first = max(bisect_right(self.first_ordinals, start, 0, self.block_count) - 1, 0)
+        last = max(bisect_right(self.first_ordinals, stop - 1, 0, self.block_count) - 1, first)
         return first, last
 
     def _cached_whole(self) -> DecodedCells | None:

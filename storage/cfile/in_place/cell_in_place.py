@@ -113,4 +113,9 @@ def cell_of(raw: bytes, column_type: DataType) -> Cell:
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        raise CorruptionError(f"text is not UTF-8: {error}") from error
+        raise not_text(error) from error
+
+
+def not_text(error: UnicodeDecodeError) -> CorruptionError:
+    """The error for bytes of a text that cannot be decoded."""
+    return CorruptionError(f"text is not UTF-8: {error}")

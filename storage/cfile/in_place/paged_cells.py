@@ -36,13 +36,16 @@ class PagedCells:
         """Describe the column; nothing is read yet. `pages`: the checksums of the pages."""
         self._file = file
         self._entry = entry
-        self._index = index
+        self._is_text = entry.type.is_text
+        self._offsets, self._lengths = index.offsets, index.lengths
         self._cache = cache
         self._pointer = pages
         self._rows: list[int] = index.zone_map.row_counts.tolist()
         self._null_counts: list[int] = index.zone_map.null_counts.tolist()
         # Of the block that was looked at last: of texts of one length others are like it.
         self._alike: BlockBeginning | None = None
+        # Where cells lie, of blocks that share it with others: that takes no memory of its own.
+        self._regular: list[StoredCells | None] = [None] * entry.blocks
         self._stored_keys = [
             (file.path, entry.name, number, "stored cells") for number in range(entry.blocks)
         ]
@@ -56,8 +59,7 @@ class PagedCells:
 
     def _open(self, number: int, head: bytes) -> PagedBlock:
         """The same; `head`: its first pages, read already."""
-        index = self._index
-        place, length = index.offsets[number], index.lengths[number]
+        place, length = self._offsets[number], self._lengths[number]
         return PagedBlock(self._file, place, length, number, self._checksums, head)
 
     def stored_cells(self, number: int) -> StoredCells | None:
@@ -65,16 +67,22 @@ class PagedCells:
 
         Raises CorruptionError: what was read for it is not what was written.
         """
+        regular = self._regular[number]
+        if regular is not None:
+            return regular
         key = self._stored_keys[number]
         stored = self._cache.peek(key)
         if stored is None:
             cells = self._locate(number)
+            if cells is not None and not cells.own_bytes:
+                self._regular[number] = cells
+                return cells
             self._cache.put(key, cells or NOT_STORED, cells.nbytes if cells else 0)
             return cells
         return stored if isinstance(stored, StoredCells) else None
 
     def _locate(self, number: int) -> StoredCells | None:
-        rows, length = self._rows[number], self._index.lengths[number]
+        rows, length = self._rows[number], self._lengths[number]
         page = self._read(number, 0, min(self._checksums.page_bytes, length))
         nulls = self._null_counts[number]
         alike = self._alike
@@ -100,19 +108,25 @@ class PagedCells:
         ends, start = stored.ends, stored.start
         begin, end = start + ends[slot - 1] if slot else start, start + ends[slot]
         data = b"" if begin == end else self._read(number, begin, end)
-        return cell_in_place.cell_of(data, self._entry.type)
+        if not self._is_text:
+            return data
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            raise cell_in_place.not_text(error) from error
 
     def _read(self, number: int, begin: int, end: int) -> bytes:
         """Some bytes of a block, at least one."""
-        pages, index = self._checksums, self._index
-        size, length = pages.page_bytes, index.lengths[number]
-        first, stop = begin // size, -(-end // size)
+        pages = self._checksums
+        size, length = pages.page_bytes, self._lengths[number]
+        first = begin // size
         place, page = first * size, pages.firsts[number] + first
-        offset = index.offsets[number] + place
-        if stop - first == 1:
-            page_length = size if place + size <= length else length - place
+        offset, behind = self._offsets[number] + place, place + size
+        if end <= behind:
+            page_length = size if behind <= length else length - place
             data = self._file.read_page(offset, page_length, pages.checksums[page])
         else:
+            stop = -(-end // size)
             checksums = pages.checksums[page : page + stop - first]
             data = self._file.read_pages(offset, min(stop * size, length) - place, size, checksums)
         return data[begin - place : end - place]
@@ -122,7 +136,7 @@ class PagedCells:
         name, pointer = blob_name(self._entry.name), self._pointer
         data = self._file.read(Section.BLOB, name, pointer)
         try:
-            return PageChecksums.from_bytes(data.data, self._index.lengths)
+            return PageChecksums.from_bytes(data.data, self._lengths)
         except CorruptionError as error:
             raise self._file.corruption(
                 Section.BLOB, name, 0, pointer.offset, error.message

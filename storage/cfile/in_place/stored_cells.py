@@ -19,19 +19,24 @@ class StoredCells:
         start: place in the block at which the first value begins.
         ends: where each value ends, counted from there.
         validity: bitmap, None when no slot is NULL.
-        nbytes: memory that it takes.
+        own_bytes: memory of the arrays that no other block shares.
     """
 
     start: int
     ends: memoryview
     validity: bytes | None
-    nbytes: int
+    own_bytes: int
 
     @classmethod
     def of(cls, places: ValuePlaces, validity: bytes | None) -> "StoredCells":
         """Put places and bitmap together."""
-        size = _OVERHEAD + places.own_bytes + len(validity or b"")
-        return cls(places.start, places.ends, validity, size)
+        own_bytes = places.own_bytes + len(validity or b"")
+        return cls(places.start, places.ends, validity, own_bytes)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that it takes."""
+        return _OVERHEAD + self.own_bytes
 
     @property
     def null_count(self) -> int:

@@ -5,14 +5,20 @@ again soon, its cells are kept together in the block cache, so rows asked for of
 and their blocks need not be in memory. A row read once is not kept: it would crowd out others.
 """
 
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import count
+from operator import itemgetter
 from sys import getsizeof
+
+import numpy as np
 
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.errors import InternalError
 
 Row = tuple[Cell, ...]
 
@@ -33,7 +39,10 @@ class BaseRows:
     `columns`: the columns, the very object that it was made for.
     """
 
-    __slots__ = ("_cache", "_is_cached", "_number", "_path", "_readers", "columns")
+    __slots__ = (
+        "_arrange", "_by_block", "_by_ordinal", "_cache", "_first_ordinals", "_is_cached",
+        "_number", "_path", "columns",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -50,10 +59,23 @@ class BaseRows:
             cache: keeps rows.
         """
         self.columns = columns
-        self._readers: list[Callable[[int], Cell]] = [
-            _constant(column.read_default) if cfile is None else cfile.cell
-            for column, cfile in zip(columns, cfiles, strict=True)
-        ]
+        # Columns of long texts have the same rows in a block: which block a row is in is looked up
+        # once for all of them.
+        self._first_ordinals = _shared_first_ordinals(cfiles)
+        self._by_block: list[Callable[[int, int], Cell]] = []
+        self._by_ordinal: list[Callable[[int], Cell]] = []
+        order: list[list[int]] = [[], []]
+        for place, (column, cfile) in enumerate(zip(columns, cfiles, strict=True)):
+            if cfile is None:
+                self._by_ordinal.append(_constant(column.read_default))
+            elif cfile.has_texts and tuple(cfile.first_ordinals) == self._first_ordinals:
+                self._by_block.append(cfile.cell_at)
+                order[1].append(place)
+                continue
+            else:
+                self._by_ordinal.append(cfile.cell)
+            order[0].append(place)
+        self._arrange = _arranged(order[0] + order[1])
         texts = sum(cfile is not None and cfile.has_texts for cfile in cfiles)
         self._is_cached = texts >= _LEAST_TEXTS
         self._path = path
@@ -78,4 +100,30 @@ class BaseRows:
         return row
 
     def _read(self, ordinal: int) -> Row:
-        return tuple([read(ordinal) for read in self._readers])
+        cells = [read(ordinal) for read in self._by_ordinal]
+        if self._by_block:
+            firsts = self._first_ordinals
+            if not 0 <= ordinal < firsts[-1]:
+                raise InternalError(f"{self._path}: there is no row {ordinal}")
+            number = bisect_right(firsts, ordinal) - 1
+            slot = ordinal - firsts[number]
+            cells += [read(number, slot) for read in self._by_block]
+        return self._arrange(cells)
+
+
+def _shared_first_ordinals(cfiles: Sequence[CFileReader | None]) -> Sequence[int]:
+    """The first ordinals of blocks that most columns of texts have, if at least two have them."""
+    counts = Counter(
+        tuple(cfile.first_ordinals) for cfile in cfiles if cfile is not None and cfile.has_texts
+    )
+    for first_ordinals, columns in counts.most_common(1):
+        if columns > 1:
+            return first_ordinals
+    return ()
+
+
+def _arranged(order: Sequence[int]) -> Callable[[Sequence[Cell]], Row]:
+    """What puts cells, of which each belongs at a place of `order`, at their places."""
+    if all(place == index for index, place in enumerate(order)):
+        return tuple
+    return itemgetter(*np.argsort(order).tolist())

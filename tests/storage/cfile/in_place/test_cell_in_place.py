@@ -125,8 +125,11 @@ def test_blocks_that_begin_alike_share_where_their_cells_lie_and_others_do_not(f
     cache = BlockCache(1 << 26)
     reader = files.open(files.write({"c": encode(values, 20_000)}), cache).cfile("c")
     assert [reader.cell(row) for row in range(ROWS)] == values
-    stored = {id(kept) for key, (kept, _) in cache._entries.items() if key[-1] == "stored cells"}
+    paged = reader._blocks.paged_cells
+    assert paged is not None
+    stored = {id(paged.stored_cells(number)) for number in range(reader.block_count)}
     assert 2 <= len(stored) < reader.block_count
+    assert not any(key[-1] == "stored cells" for key in cache._entries)
 
 
 def test_a_flipped_bit_is_found_by_the_cells_of_its_page_and_by_no_other(files: Any) -> None:

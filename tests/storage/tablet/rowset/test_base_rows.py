@@ -15,6 +15,7 @@ from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import Cell, DataType, Encoding, Kind
+from pykudu_sql.storage.errors import InternalError
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.tablet.rowset.base_rows import BaseRows
@@ -26,16 +27,19 @@ INT, STRING = DataType(Kind.INT32), DataType(Kind.STRING)
 class WideRows:
     """A store in memory with one table of a key and some texts, flushed."""
 
-    def __init__(self, texts: int) -> None:
+    def __init__(self, texts: int, rows: int = ROWS) -> None:
         options = StoreOptions(durability="off", threads=1, maintenance=False)
         self.store = Store(MemoryEnv(), "/db", options)
         plain = Encoding("PLAIN_ENCODING")
         columns = [ColumnSchema(0, "k", INT)] + [
-            ColumnSchema(0, f"t{number}", STRING, True, encoding=plain) for number in range(texts)
+            ColumnSchema(
+                0, f"t{number}", STRING, True, encoding=plain, block_size=4096 << number // 2
+            )
+            for number in range(texts)
         ]
         self.store.create_table("t", create_schema(columns, ["k"]), PartitionSchema())
         self.model: dict[int, tuple[Cell, ...]] = {
-            key: (key, *(f"{key}.{n}" for n in range(texts))) for key in range(ROWS)
+            key: (key, *(f"{key}.{n}" for n in range(texts))) for key in range(rows)
         }
         self.write(RowOpKind.UPSERT, list(self.model.values()))
         self.store.flush()
@@ -63,14 +67,19 @@ class WideRows:
 def cells_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The ordinals of all cells that are read of CFiles of texts."""
     ordinals: list[int] = []
-    cell = CFileReader.cell
+    cell, cell_at = CFileReader.cell, CFileReader.cell_at
 
     def note(reader: CFileReader, ordinal: int) -> Cell:
         if reader.has_texts:
             ordinals.append(ordinal)
         return cell(reader, ordinal)
 
+    def note_at(reader: CFileReader, number: int, slot: int) -> Cell:
+        ordinals.append(reader.first_ordinals[number] + slot)
+        return cell_at(reader, number, slot)
+
     monkeypatch.setattr(CFileReader, "cell", note)
+    monkeypatch.setattr(CFileReader, "cell_at", note_at)
     return ordinals
 
 
@@ -100,6 +109,28 @@ def test_other_columns_of_a_row_are_rows_of_their_own(cells_read: list[int]) -> 
         assert wide.read(9) == wide.model[9]
         assert wide.read(9, fewer) == ("9.4", "9.0", "9.2")
     assert len(cells_read) == 2 * (5 + 3)
+
+
+def test_cells_come_in_the_order_of_the_columns_and_others_than_those_of_rows_are_refused() -> None:
+    wide = WideRows(3)
+    k, *texts = wide.ids
+    assert wide.read(9, (texts[2], k, texts[0])) == ("9.2", 9, "9.0")
+    (tablet,) = wide.store.tablets.values()
+    (rowset,) = tablet.components.tree.rowsets
+    for ordinal in (-1, ROWS):
+        with pytest.raises(InternalError):
+            rowset.base.cells(wide.table.schema.columns, ordinal)
+
+
+def test_columns_whose_blocks_have_other_rows_are_read_in_a_row() -> None:
+    wide = WideRows(4, rows=3_000)
+    (tablet,) = wide.store.tablets.values()
+    (rowset,) = tablet.components.tree.rowsets
+    cfiles = [rowset.base.cfile(column) for column in wide.ids[1:]]
+    assert len({len(cfile.first_ordinals) for cfile in cfiles if cfile is not None}) > 1
+    assert [wide.read(key) for key in range(0, 3_000, 37)] == [
+        wide.model[key] for key in range(0, 3_000, 37)
+    ]
 
 
 def test_a_row_that_was_kept_is_not_kept_of_another_image_of_its_file(
