@@ -61,3 +61,13 @@ def test_room_of_another_size_takes_nothing() -> None:
         decompress_into(chunk, np.empty(72, np.uint8))
     with pytest.raises(CorruptionError):
         decompress_into(chunk[:5], np.empty(80, np.uint8))
+
+
+@pytest.mark.parametrize(("count", "width"), [(4096, 2), (4095, 1)])
+def test_single_bytes_are_shuffled_as_pairs_where_they_make_some(count: int, width: int) -> None:
+    values = np.arange(count, dtype=np.int32).astype(np.int8) % 50
+    chunk = np.frombuffer(compress(values), np.uint8)
+    assert chunk[3] == width
+    out = np.empty_like(values)
+    decompress_into(chunk, out.view(np.uint8))
+    assert out.tolist() == values.tolist()
