@@ -140,7 +140,7 @@ class _Planner:
         predicate, schema = self.spec.predicate, self.table.schema
         if predicate is None:
             return None
-        return RowFilter.of(predicate, schema.key_columns, schema.columns)
+        return RowFilter.of(predicate, schema.key_columns, schema.columns).exactly()
 
     def tokens_of(self, tablet_id: str, rowset: MemRowSet | DiskRowSet) -> Iterator[ScanToken]:
         """The tokens of one rowset; none when no row can be wanted."""

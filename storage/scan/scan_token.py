@@ -9,7 +9,7 @@ all that it needs of manifest and memory:
 * or rows of a MemRowSet, themselves.
 
 The files stay for as long as the planner holds its plan (see `scan_planner`). As JSON, numbers of
-64 bits are whole JSON numbers, and Arrow data are IPC streams in base64:
+64 bits are whole JSON numbers, and Arrow data are IPC streams, compressed, in base64:
 
     {"version": 1, "database": hex, "table": name, "tablet": uuid, "bound": n,
      "columns": [...], "predicate": ... or null,
@@ -30,7 +30,7 @@ import pyarrow as pa
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.manifest_edit import is_rowset
 from pykudu_sql.storage.cfile.block_cache import BlockCache
-from pykudu_sql.storage.common.predicate.column_predicate import Predicate
+from pykudu_sql.storage.common.predicate.column_predicate import Predicate, column_ids
 from pykudu_sql.storage.common.predicate.predicate_json import (
     predicate_from_json,
     predicate_to_json,
@@ -98,7 +98,7 @@ class ScanToken:
         table: its name, for people.
         tablet_id: a UUID.
         columns: wanted, in order.
-        predicate: rows that do not match may be left out; whoever reads applies it again.
+        predicate: other rows do not come; see `is_decisive`. None keeps all.
         share: which rows.
     """
 
@@ -109,6 +109,19 @@ class ScanToken:
     columns: tuple[ColumnSchema, ...]
     predicate: Predicate | None
     share: RowSetShare | MemoryShare
+
+    @property
+    def is_decisive(self) -> bool:
+        """Whether the predicate holds for every row that comes, so nobody need apply it again.
+
+        It does if it looks only at columns wanted and at the key; else its other parts are left to
+        whoever reads.
+        """
+        share = self.share
+        if self.predicate is None or isinstance(share, MemoryShare):
+            return True
+        readable_ids = {column.id for column in (*share.key_columns, *self.columns)}
+        return column_ids(self.predicate) <= readable_ids
 
     def to_json(self) -> str:
         """The token as JSON text."""
@@ -211,9 +224,10 @@ def _from_base64(text: str) -> bytes:
 
 
 def encode_batches(schema: pa.Schema, batches: Sequence[pa.RecordBatch]) -> bytes:
-    """Batches as an Arrow IPC stream."""
+    """Batches as an Arrow IPC stream; compressed, for it travels to every task."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, schema) as writer:
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    with pa.ipc.new_stream(sink, schema, options=options) as writer:
         for batch in batches:
             writer.write_batch(batch)
     return bytes(sink.getvalue())
@@ -287,7 +301,7 @@ def _read_rows(
     row_filter = (
         None
         if token.predicate is None
-        else RowFilter.of(token.predicate, share.key_columns, by_id.values())
+        else RowFilter.of(token.predicate, share.key_columns, by_id.values()).exactly()
     )
     within = (share.start, share.stop)
     for block in rowset.scan(

@@ -1,4 +1,8 @@
-"""What is left of a `where` condition for the tasks: a query that the embedded engine runs."""
+"""What is left of a `where` condition for the tasks.
+
+Where the scan itself keeps exactly the rows that match, that is to choose columns; else a query
+that the embedded engine runs, which a task loads and opens for it.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,8 +23,19 @@ class Residual:
     relation: str
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Columns of a scan whose rows all match; `indices`: of those wanted, in order."""
+
+    indices: tuple[int, ...]
+
+    def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The columns wanted of a batch."""
+        return batch.select(self.indices)
+
+
 def matching(
-    batches: Iterator[pa.RecordBatch], residual: Residual | None
+    batches: Iterator[pa.RecordBatch], residual: Residual | Selection | None
 ) -> Iterator[pa.RecordBatch]:
     """The rows that a condition keeps, of one task: one thread, no disk.
 
@@ -29,6 +44,9 @@ def matching(
     """
     if residual is None:
         yield from batches
+        return
+    if isinstance(residual, Selection):
+        yield from map(residual.of, batches)
         return
     # Tasks without a condition do not load the engine.
     from pykudu_sql.engine.duckdb_engine import DuckDBEngine

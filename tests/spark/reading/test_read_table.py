@@ -7,7 +7,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import pykudu_sql
+from pykudu_sql.spark.options import ReadOptions
 from pykudu_sql.spark.reading import lease_registry, token_frame
+from pykudu_sql.spark.reading.read_plan import read_planner
+from pykudu_sql.spark.reading.residual import Residual, Selection, matching
+from pykudu_sql.spark.reading.token_task import read_tokens
 from pykudu_sql.spark.tables import read_table, write_table
 from pykudu_sql.storage.errors import (
     InvalidSchemaError,
@@ -142,6 +146,36 @@ def test_spark_guesses_the_size_of_a_frame_by_the_bytes_to_read(
 
 def _guessed_bytes(frame: DataFrame) -> int:
     return int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_condition_that_the_scan_decides_needs_no_engine_in_tasks(
+    prices: str, changed: bool
+) -> None:
+    with pykudu_sql.connect(prices, autocommit=True) as conn:
+        if changed:
+            conn.execute("UPDATE t SET b = 3 WHERE id > 15")
+        for where, kind in {
+            "b = 3": Selection,
+            "id >= 2 AND b IS NOT NULL": Selection,
+            "b < 4 OR id = 3": Selection,
+            "b <> 3": Residual,
+            "b + 1 = 4": Residual,
+            "id >= 2 AND b + 1 > 4": Residual,
+        }.items():
+            options = ReadOptions.of(
+                {"path": prices, "table": "t", "where": where, "columns": "a,id"}
+            )
+            with read_planner(options) as planner:
+                plan = planner.plan(planner.columns())
+            assert isinstance(plan.residual, kind), where
+            texts = [token.to_json() for token in plan.scan.tokens]
+            read = read_tokens(options.location, texts, plan.scan.lease_path)
+            found = [tuple(row.values()) for b in matching(read, plan.residual)
+                     for row in b.to_pylist()]  # fmt: skip
+            plan.scan.release()
+            expected = conn.execute(f"SELECT a, id FROM t WHERE {where}").fetchall()
+            assert sorted(found) == sorted(map(tuple, expected)), where
 
 
 def test_a_frame_of_one_task_is_not_shuffled(spark: SparkSession, prices: str) -> None:

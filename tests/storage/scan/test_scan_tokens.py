@@ -242,7 +242,7 @@ def test_a_column_added_without_default_has_null_in_older_rows(tmp_path: Path) -
     store.close()
 
 
-def test_a_token_leaves_out_only_rows_that_cannot_match(tmp_path: Path) -> None:
+def test_a_token_is_of_exactly_the_rows_that_match_where_it_can_tell(tmp_path: Path) -> None:
     path = tmp_path / "db"
     store = mixed_store(path)
     for predicate in (
@@ -250,12 +250,28 @@ def test_a_token_leaves_out_only_rows_that_cannot_match(tmp_path: Path) -> None:
         And((Comparison(1, Op.EQ, -15), IsNotNull(2))),
         IsNull(1),
         Comparison(0, Op.EQ, 77),
+        Comparison(0, Op.LT, 3900),
     ):
-        spec = ScanSpec((0, 1, 2), predicate)
-        with plan_tokens(store, table_of(store), spec, split_bytes=3000) as plan:
-            found = {row["id"] for row in read_all(path, plan.tokens)}
         rows = scanned(store, ScanSpec((0, 1, 2)))
-        assert found >= {row["id"] for row in rows if matches(predicate, row)}
+        matching = {row["id"] for row in rows if matches(predicate, row)}
+        for columns in ((0, 1, 2), (0,)):
+            spec = ScanSpec(columns, predicate)
+            with plan_tokens(store, table_of(store), spec, split_bytes=3000) as plan:
+                found = {row["id"] for row in read_all(path, plan.tokens)}
+                decides = all(token.is_decisive for token in plan.tokens)
+            assert found >= matching
+            assert decides == (columns != (0,) or isinstance(predicate, Comparison))
+            assert found == matching or not decides
+    store.close()
+
+
+def test_changes_in_memory_take_few_bytes_of_a_token(tmp_path: Path) -> None:
+    store = mixed_store(tmp_path / "db")
+    keys = list(range(1000, 4000))
+    write(store, RowOpKind.UPDATE, {0: ids(keys), 1: numbers([7] * len(keys))})
+    with plan_tokens(store, table_of(store), ScanSpec((0, 1))) as plan:
+        sizes = [len(token.to_json()) for token in plan.tokens]
+    assert sum(sizes) < 8 * len(keys)
     store.close()
 
 
