@@ -18,7 +18,7 @@ from pykudu_sql.planner.query.row_condition import plan_condition
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.spark.options import ReadOptions, TableLocation
 from pykudu_sql.spark.reading.read_timestamps import ReadTimestamps
-from pykudu_sql.spark.reading.residual import Residual, Selection
+from pykudu_sql.spark.reading.residual import Projection, Residual
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, format_timestamp, last_before
@@ -45,7 +45,7 @@ class ReadPlan:
     """
 
     scan: ScanPlan
-    residual: Residual | Selection | None
+    residual: Residual | Projection | None
     shares: tuple[tuple[ScanToken, ...], ...]
     bound: SnapshotBound
     where: str | None = None
@@ -173,7 +173,7 @@ def open_to_read(path: str) -> Database:
     return Database(path, settings).acquire()
 
 
-def residual_of(query: Query, tokens: Sequence[ScanToken]) -> Residual | Selection:
+def residual_of(query: Query, tokens: Sequence[ScanToken]) -> Residual | Projection:
     """What tasks do with the rows of a scan, so that they are those of a query.
 
     `query`: of a condition, without parameters; `tokens`: of its one scan.
@@ -181,7 +181,7 @@ def residual_of(query: Query, tokens: Sequence[ScanToken]) -> Residual | Selecti
     (scan,), scanned = query.scans, query.scanned
     if scanned is None or not all(token.is_decisive for token in tokens):
         return Residual(query.sql, scan.name)
-    return Selection(tuple(map(scan.column_ids.index, scanned.outputs)))
+    return Projection(tuple(map(scan.column_ids.index, scanned.outputs)))
 
 
 def task_count(tokens: Sequence[ScanToken], split_bytes: int, tasks: int) -> int:

@@ -16,7 +16,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.spark.arrow.arrow_types import arrow_schema, requested_columns, to_spark
 from pykudu_sql.spark.options import ReadOptions
 from pykudu_sql.spark.reading.keeper import keep_lease
-from pykudu_sql.spark.reading.residual import Residual, Selection, matching
+from pykudu_sql.spark.reading.residual import Projection, Residual, matching
 from pykudu_sql.spark.reading.token_task import read_tokens
 from pykudu_sql.spark.worker_errors import reason_alone
 
@@ -33,7 +33,7 @@ class TokenPartition(InputPartition):
     """
 
     tokens: tuple[str, ...]
-    residual: Residual | Selection | None
+    residual: Residual | Projection | None
     schema: pa.Schema
     lease: str | None
 

@@ -24,7 +24,7 @@ class Residual:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class Projection:
     """Columns of a scan whose rows all match; `indices`: of those wanted, in order."""
 
     indices: tuple[int, ...]
@@ -35,7 +35,7 @@ class Selection:
 
 
 def matching(
-    batches: Iterator[pa.RecordBatch], residual: Residual | Selection | None
+    batches: Iterator[pa.RecordBatch], residual: Residual | Projection | None
 ) -> Iterator[pa.RecordBatch]:
     """The rows that a condition keeps, of one task: one thread, no disk.
 
@@ -45,7 +45,7 @@ def matching(
     if residual is None:
         yield from batches
         return
-    if isinstance(residual, Selection):
+    if isinstance(residual, Projection):
         yield from map(residual.of, batches)
         return
     # Tasks without a condition do not load the engine.

@@ -10,7 +10,7 @@ import pykudu_sql
 from pykudu_sql.spark.options import ReadOptions
 from pykudu_sql.spark.reading import lease_registry, token_frame
 from pykudu_sql.spark.reading.read_plan import read_planner
-from pykudu_sql.spark.reading.residual import Residual, Selection, matching
+from pykudu_sql.spark.reading.residual import Projection, Residual, matching
 from pykudu_sql.spark.reading.token_task import read_tokens
 from pykudu_sql.spark.tables import read_table, write_table
 from pykudu_sql.storage.errors import (
@@ -156,9 +156,9 @@ def test_a_condition_that_the_scan_decides_needs_no_engine_in_tasks(
         if changed:
             conn.execute("UPDATE t SET b = 3 WHERE id > 15")
         for where, kind in {
-            "b = 3": Selection,
-            "id >= 2 AND b IS NOT NULL": Selection,
-            "b < 4 OR id = 3": Selection,
+            "b = 3": Projection,
+            "id >= 2 AND b IS NOT NULL": Projection,
+            "b < 4 OR id = 3": Projection,
             "b <> 3": Residual,
             "b + 1 = 4": Residual,
             "id >= 2 AND b + 1 > 4": Residual,
