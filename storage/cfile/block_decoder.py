@@ -208,7 +208,8 @@ def _decode_binary(blocks: Sequence[Block], codec: BinaryCodec, column_type: Dat
     # what it claims.
     lengths = offset_bytes.view(np.uint32)[1:]
     row = position = 0
-    is_ascii = True
+    # Of binaries nobody asks.
+    is_ascii = column_type.is_text
     for block, values in zip(blocks, opened, strict=True):
         end = position + values.data_length
         part = data[position:end]

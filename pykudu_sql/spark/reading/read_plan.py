@@ -27,7 +27,7 @@ from pykudu_sql.storage.errors import UndefinedColumnError
 from pykudu_sql.storage.remote.scan_planner import ScanPlan, plan_tokens
 from pykudu_sql.storage.scan.scan_token import RowSetShare, ScanToken
 
-# A second task costs its own work and a shuffle, together 0.3 s of processor time, in which
+# A second task costs its own work and a shuffle, together 0.4 s of processor time, in which
 # one task reads a million rows of two or three columns.
 LEAST_SHARE: Final = 2 << 20
 MAX_LISTED_FILES: Final = 3
