@@ -198,7 +198,7 @@ def decode_run_into(
     headers = [_header(payload, out.dtype) for payload in payloads]
     first = position = 0
     while first < len(payloads):
-        count, frames = counts[first], _frames_alike(headers[first:], counts[first:])
+        count, frames = counts[first], _frames_alike(headers, counts, first)
         if frames:
             stop, end = first + len(frames), position + count * len(frames)
             codes = np.empty((len(frames), count), frames[0].kind)
@@ -215,11 +215,16 @@ def decode_run_into(
     return min(least for least, _ in frame_bounds), max(top for _, top in frame_bounds)
 
 
-def _frames_alike(headers: Sequence[_Header | None], counts: Sequence[int]) -> list[_Header]:
-    """The first frames, as many as have as many codes of the same type as the first has."""
-    count, alike = counts[0], list[_Header]()
-    for header, rows in zip(headers, counts, strict=True):
-        if header is None or rows != count or (alike and header.kind is not alike[0].kind):
+def _frames_alike(
+    headers: Sequence[_Header | None], counts: Sequence[int], first: int
+) -> list[_Header]:
+    """The frames from one on, as many as have as many codes of the same type as that one has."""
+    count, alike = counts[first], list[_Header]()
+    for number in range(first, len(headers)):
+        header = headers[number]
+        if header is None or counts[number] != count:
+            break
+        if alike and header.kind is not alike[0].kind:
             break
         if alike and (len(alike) + 1) * count * header.kind.itemsize > _MOST_CODE_BYTES:
             break

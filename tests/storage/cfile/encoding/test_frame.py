@@ -99,6 +99,22 @@ def test_frames_of_one_width_are_unpacked_in_as_many_steps_as_memory_bounds_them
     assert bounds == (0, 255)
 
 
+def test_the_work_of_a_run_grows_with_its_blocks_also_where_none_has_a_frame() -> None:
+    class Counted(list[int]):
+        accesses = 0
+
+        def __getitem__(self, key: Any) -> Any:
+            entry = super().__getitem__(key)
+            self.accesses += len(entry) if isinstance(key, slice) else 1
+            return entry
+
+    values = np.random.default_rng(5).random(8)
+    counts, out = Counted([len(values)] * 500), np.empty(len(values) * 500)
+    assert frame.decode_run_into([_encoded(values)] * 500, counts, out) is None
+    assert out.tolist() == np.tile(values, 500).tolist()
+    assert counts.accesses <= 3 * 500
+
+
 def test_the_bounds_of_a_run_are_those_of_all_its_frames() -> None:
     low, high = np.arange(100, dtype=np.int32) - 1000, np.arange(100, dtype=np.int32) * 3
     bounds = frame.decode_run_into(
