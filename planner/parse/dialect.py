@@ -216,12 +216,12 @@ def printed(tree: exp.Expr) -> str:
 
 
 def with_printable_aggregates(tree: exp.Expr) -> exp.Expr:
-    """A tree whose `string_agg` sqlglot prints right; the tree itself where it does so anyway.
+    """A tree whose `string_agg` sqlglot prints right, a copy; the tree itself if it has none.
 
     sqlglot prints `string_agg` with the first ORDER BY that it comes to within the argument, that
     of a subquery too, and takes the argument out of the tree meanwhile.
     """
-    if not any(map(_is_misprinted, nodes_of(tree, exp.GroupConcat))):
+    if not nodes_of(tree, exp.GroupConcat):
         return tree
     tree = tree.copy()
     for call in reversed(nodes_of(tree, exp.GroupConcat)):

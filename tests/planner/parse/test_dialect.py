@@ -238,3 +238,9 @@ def test_the_order_of_a_subquery_stays_within_it_where_its_texts_are_joined() ->
     sql = """SELECT LISTAGG((SELECT "b" FROM "u" ORDER BY "c" LIMIT 1), '-') FROM "t" """
     assert printed(tree) == sql.strip()
     assert display(tree) == shown  # printing leaves the tree as it is
+
+
+def test_printing_leaves_a_tree_with_an_order_of_its_own_as_it_is() -> None:
+    tree = parse("select string_agg(b, '-' order by c) from t")
+    assert printed(tree) == printed(tree)
+    assert display(tree) == "SELECT listagg(b, '-' ORDER BY c) FROM t"
