@@ -108,14 +108,12 @@ def decode_cell(block: Block, column_type: DataType, slot: int) -> Cell:
 
 def cell_of(raw: bytes, column_type: DataType) -> Cell:
     """The cell of a value's bytes. Raises CorruptionError: text is not UTF-8."""
-    if not column_type.is_text:
-        return raw
+    return text_of(raw) if column_type.is_text else raw
+
+
+def text_of(raw: bytes) -> str:
+    """The text of its bytes. Raises CorruptionError: they are not UTF-8."""
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        raise not_text(error) from error
-
-
-def not_text(error: UnicodeDecodeError) -> CorruptionError:
-    """The error for bytes of a text that cannot be decoded."""
-    return CorruptionError(f"text is not UTF-8: {error}")
+        raise CorruptionError(f"text is not UTF-8: {error}") from error

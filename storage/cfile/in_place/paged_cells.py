@@ -108,12 +108,7 @@ class PagedCells:
         ends, start = stored.ends, stored.start
         begin, end = start + ends[slot - 1] if slot else start, start + ends[slot]
         data = b"" if begin == end else self._read(number, begin, end)
-        if not self._is_text:
-            return data
-        try:
-            return data.decode()
-        except UnicodeDecodeError as error:
-            raise cell_in_place.not_text(error) from error
+        return cell_in_place.text_of(data) if self._is_text else data
 
     def _read(self, number: int, begin: int, end: int) -> bytes:
         """Some bytes of a block, at least one."""
