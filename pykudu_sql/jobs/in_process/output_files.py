@@ -92,7 +92,8 @@ def _most_rows(options: Mapping[str, str]) -> int:
 
 def _firsts(rest: Iterator[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The first batch of each file, as long as there are batches."""
-    yield next(rest, pa.RecordBatch.from_pylist([], schema))
+    first = next(rest, None)
+    yield pa.RecordBatch.from_pylist([], schema) if first is None else first
     yield from rest
 
 

@@ -141,12 +141,19 @@ class CompactionInput:
         """That the rows and their changes take in memory."""
         return sum(map(self.column_bytes, self._columns))
 
+    @property
+    def change_bytes(self) -> int:
+        """That the changes alone take of them."""
+        return sum(map(self._change_bytes, self._columns))
+
     def column_bytes(self, column: ColumnSchema) -> int:
         """That a column and its changes take in memory."""
+        return self.rowset.base.decoded_bytes(column) + self._change_bytes(column)
+
+    def _change_bytes(self, column: ColumnSchema) -> int:
         in_files = sum(file.cell_bytes(column.id) for file in self._tracker.files)
         changed = (deltas.cells.get(column.id) for deltas in self._memory)
-        in_memory = sum(value_bytes(cells.values) for cells in changed if cells is not None)
-        return self.rowset.base.decoded_bytes(column) + in_files + in_memory
+        return in_files + sum(value_bytes(cells.values) for cells in changed if cells is not None)
 
     def sample(self, rows: int) -> list[bytes]:
         if rows >= INTERVAL:
@@ -159,7 +166,11 @@ class CompactionInput:
         inserted_at = self.rowset.meta.inserted_at
         mask = np.full(self.rows, inserted_at is not None and low <= inserted_at < high)
         column_ids = {column.id for column in self._columns}
-        in_files = (_touching(file, column_ids) for file in self._tracker.files)
+        in_files = (
+            _touching(file, column_ids)
+            for file in self._tracker.files
+            if file.meta.stats.min_timestamp < high and file.meta.stats.max_timestamp >= low
+        )
         in_memory = (without_columns(d, set(d.cells) - column_ids) for d in self._memory)
         for deltas in (*in_files, *in_memory):
             mask[deltas.ordinals[within(deltas.timestamps, low, high)]] = True
@@ -226,7 +237,7 @@ class CompactionInput:
         self, columns: Sequence[ColumnSchema], ordinals: Ordinals
     ) -> Mapping[int, pa.Array]:
         """Base cells of some rows."""
-        return {column.id: self.rowset.base.take(column, ordinals) for column in columns}
+        return {column.id: self.rowset.base.take_once(column, ordinals) for column in columns}
 
     def latest(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
         """The latest cells of a column in the rows start <= ordinal < stop; `load` was called."""
@@ -317,7 +328,7 @@ class _ScatteredRows(Mapping[int, pa.Array]):
         if key_column is not None:
             return key_column
         column = self._others[column_id]
-        cells = self._base.take(column, self._ordinals)
+        cells = self._base.take_once(column, self._ordinals)
         return apply_patch(cells, 0, winners(self._redo, column_id), column.type)
 
     def __iter__(self) -> Iterator[int]:

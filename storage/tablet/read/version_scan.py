@@ -11,16 +11,17 @@ and compaction put in their place meanwhile holds the same rows. The caller sees
 back to `low` is kept while the scan lasts.
 
 A scan for changes leaves rowsets out whose newest commit lies below it, unread, and takes of each
-slice the rows of each rowset that have any.
+slice the rows of each rowset that have any; slices with few of them are read together.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from pykudu_sql.dataclass import dataclass
+from pykudu_sql.storage.common.row_allowance import rows_within
 from pykudu_sql.storage.common.types.hybrid_time import (
     UNCOMMITTED,
     SnapshotBound,
@@ -56,6 +57,9 @@ from pykudu_sql.storage.tablet.maintenance.key_slices import key_slices
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
 
+RowMask = npt.NDArray[np.bool_]
+# Of each input, the rows start <= ordinal < stop.
+Ranges = Sequence[tuple[int, int]]
 T = TypeVar("T", RowVersions, RowChanges)
 
 _SLICE_ROWS = 128 * 1024
@@ -153,7 +157,10 @@ def _scan(
     if not inputs:
         return
     marks = None if only_changed is None else [one.changed(*only_changed) for one in inputs]
-    for ranges in key_slices(inputs, _SLICE_ROWS, slice_bytes):
+    cuts = key_slices(inputs, _SLICE_ROWS, slice_bytes)
+    if marks is not None:
+        cuts = _joined(cuts, marks, _rows_at_once(inputs, marks, slice_bytes))
+    for ranges in cuts:
         slices: list[RowSlice] = []
         for number, (start, stop) in enumerate(ranges):
             if marks is None:
@@ -167,6 +174,39 @@ def _scan(
             batch = make(splice(slices, tablet.schema.key_ids, reach.since).rows)
             if len(batch):
                 yield batch
+
+
+def _joined(slices: Iterable[Ranges], marks: Sequence[RowMask], most: int) -> Iterator[Ranges]:
+    """Slices of which only marked rows are read, with neighbours that have few of these.
+
+    Where changed rows lie far apart every block has some, and who reads them for each slice decodes
+    the block for each. `marks`: rows of each input; `most`: of them in a slice, unless it came so.
+    """
+    joined: Ranges = ()
+    rows_read = 0
+    for ranges in slices:
+        rows = zip(marks, ranges, strict=True)
+        marked = sum(int(np.count_nonzero(mark[start:stop])) for mark, (start, stop) in rows)
+        if joined and rows_read + marked <= most:
+            joined = [(one[0], other[1]) for one, other in zip(joined, ranges, strict=True)]
+            rows_read += marked
+            continue
+        if joined:
+            yield joined
+        joined, rows_read = ranges, marked
+    if joined:
+        yield joined
+
+
+def _rows_at_once(
+    inputs: Sequence["CompactionInput | MemoryInput"], marks: Sequence[RowMask], slice_bytes: int
+) -> int:
+    """How many marked rows, with all changes, take so many bytes. `marks`: see `_joined`."""
+    rows = max(1, sum(one.rows for one in inputs))
+    marked = max(1, sum(map(np.count_nonzero, marks)))
+    changes = sum(one.change_bytes for one in inputs)
+    base = sum(one.decoded_bytes for one in inputs) - changes
+    return rows_within(slice_bytes, base / rows + changes / marked, _SLICE_ROWS)
 
 
 def _inputs(
@@ -192,7 +232,7 @@ def _inputs(
 class MemoryInput:
     """The rows of a MemRowSet in the order of their keys, with their history.
 
-    `stored_bytes`, `decoded_bytes`: of the MemRowSet, about.
+    `stored_bytes`, `decoded_bytes`, `change_bytes`: of the MemRowSet, about.
     """
 
     def __init__(
@@ -230,7 +270,7 @@ class MemoryInput:
         died[history.redo.ordinals] = history.redo.timestamps
         undo = select(history.undo, history.undo.timestamps >= np.uint64(mark))
         image = ColumnGather([ColumnsInMemory(history.columns)], None)
-        self.stored_bytes = self.decoded_bytes = memrowset.memory
+        self.stored_bytes = self.decoded_bytes = self.change_bytes = memrowset.memory
         self._rows = RowSlice(by_key.keys, image, undo, died, np.zeros_like(died))
 
     @property

@@ -32,8 +32,11 @@ from pykudu_sql.storage.remote.history_scan import (
     scan_versions,
 )
 from pykudu_sql.storage.store import Store, StoreOptions
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
+from pykudu_sql.storage.tablet.history.row_slice import RowSlice
 from pykudu_sql.storage.tablet.maintenance import compaction_input
 from pykudu_sql.storage.tablet.maintenance.compaction_input import CompactionInput
+from pykudu_sql.storage.tablet.read import version_scan
 
 INT = DataType(Kind.INT32)
 TEXT = DataType(Kind.STRING)
@@ -276,6 +279,32 @@ def test_what_changes_cost_is_what_was_changed(
                 (changed[0], 1, "y"),
             ]
             store.flush()
+
+
+def test_rows_changed_here_and_there_are_read_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    read_rows = CompactionInput.read_rows
+
+    def counted(rows: CompactionInput, ordinals: Ordinals) -> RowSlice:
+        read.append(len(ordinals))
+        return read_rows(rows, ordinals)
+
+    monkeypatch.setattr(CompactionInput, "read_rows", counted)
+    monkeypatch.setattr(version_scan, "_SLICE_ROWS", 3000)
+    with opened(LocalEnv(), str(tmp_path / "db")) as store:
+        new_table(store)
+        cells = [{"k": k, "v": 0, "w": "x"} for k in range(3, 40_003)]
+        write(store, (RowOpKind.INSERT, cells))
+        store.flush()
+        few = write(store, (RowOpKind.UPDATE, [{"k": k, "v": 1} for k in range(3, 40_003, 4000)]))
+        assert len(changes(store, few, few + 1)) == 20
+        assert read == [10]
+        read.clear()
+        many = write(store, (RowOpKind.UPDATE, [{"k": k, "v": 2} for k in range(3, 40_003, 8)]))
+        assert len(changes(store, many, many + 1)) == 10_000
+        assert sum(read) == 5000 and max(read) <= 3000
 
 
 def test_shares_are_read_by_a_process_that_only_reads(tmp_path: Path) -> None:
