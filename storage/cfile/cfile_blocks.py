@@ -33,13 +33,19 @@ class CFileBlocks:
     """
 
     def __init__(
-        self, file: BlockFile, entry: CFileEntry, cache: BlockCache, pages: BlockPointer | None
+        self,
+        file: BlockFile,
+        entry: CFileEntry,
+        cache: BlockCache,
+        pages: BlockPointer | None,
+        places: BlockPointer | None,
     ) -> None:
         """Read and check the positional index.
 
         Args:
             cache: keeps the dictionary.
             pages: the checksums of the blocks' pages, None where there are none.
+            places: where cells of one length lie, None where none are or it is not known.
 
         Raises CorruptionError: the index is not what was written.
         """
@@ -51,7 +57,7 @@ class CFileBlocks:
         self.first_ordinals: list[int] = self.index.zone_map.first_ordinals.tolist()
         self._null_counts: list[int] = self.index.zone_map.null_counts.tolist()
         self.paged_cells = (
-            None if pages is None else PagedCells(file, entry, self.index, cache, pages)
+            None if pages is None else PagedCells(file, entry, self.index, cache, pages, places)
         )
 
     def __str__(self) -> str:
@@ -175,12 +181,12 @@ class CFileBlocks:
     def check_pages(self, number: int) -> None:
         """See that the checksums of a data block's pages are right, where there are some.
 
-        Raises CorruptionError: they are not.
+        So is where its cells are said to lie. Raises CorruptionError: they are not.
         """
         cells = self.paged_cells
         try:
             if cells is not None:
-                cells.open_block(number).read(0, self.index.lengths[number])
+                cells.check(number)
         except CorruptionError as error:
             raise self.corrupt_block(number, error) from error
 

@@ -26,6 +26,7 @@ from pykudu_sql.storage.cfile.decoded_cells import (
 )
 from pykudu_sql.storage.cfile.encoding.type_encodings import BY_NAME
 from pykudu_sql.storage.cfile.footer import CFileEntry
+from pykudu_sql.storage.cfile.in_place.paged_cells import EqualCells
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.predicate.column_predicate import (
     Comparison,
@@ -70,6 +71,7 @@ class CFileReader:
         row_count, null_count: of the column.
         block_count: data blocks.
         words: gives the dictionary; see `CFileBlocks.words`.
+        touches: how many cells of each block of text were read without keeping it.
         encoded_size: bytes in the file, blocks and dictionary.
         raw_size: bytes of the values before encoding.
         first_ordinals: of the blocks, and behind the last the number of rows.
@@ -83,11 +85,12 @@ class CFileReader:
         entry: CFileEntry,
         cache: BlockCache,
         pages: BlockPointer | None = None,
+        places: BlockPointer | None = None,
     ) -> None:
         """Read and check the positional index.
 
-        `pages`: the checksums of the blocks' pages, None where there are none. Raises
-        CorruptionError: the index is not what was written.
+        `pages`, `places`: see `CFileBlocks`. Raises CorruptionError: the index is not what was
+        written.
         """
         self.type = entry.type
         self.encoding = entry.encoding
@@ -98,7 +101,7 @@ class CFileReader:
         self.raw_size = entry.raw_size
         self.block_count = entry.blocks
         self._cache = cache
-        self._blocks = CFileBlocks(file, entry, cache, pages)
+        self._blocks = CFileBlocks(file, entry, cache, pages, places)
         self.words = self._blocks.words
         self.zone_map: ZoneMap = self._blocks.index.zone_map
         self.first_ordinals = self._blocks.first_ordinals
@@ -108,7 +111,7 @@ class CFileReader:
         # many rows read once each, the cache would hold a block for every one.
         self.has_texts = entry.type.is_variable and entry.dictionary is None
         self._touches_in_place = _TOUCHES_OF_ALL if pages is None else _TOUCHES_BY_PAGES
-        self._blocks_read = bytearray(self.block_count)
+        self.touches = bytearray(self.block_count)
         self._block_keys = [(file.path, entry.name, i) for i in range(self.block_count)]
         # Ways past the cache for single cells, which do not keep alive what the cache evicts.
         self._whole_memo: Callable[[], DecodedCells | None] = _nothing
@@ -314,6 +317,26 @@ class CFileReader:
             return whole.read_cell(self.first_ordinals[number] + slot)
         return self._cell_of_block(number, slot)
 
+    @property
+    def equal_cells(self) -> EqualCells | None:
+        """Where cells lie of those blocks that have cells of one length, None where none is known.
+
+        Raises CorruptionError: what is read for it is not what was written.
+        """
+        cells = self._blocks.paged_cells
+        return None if cells is None else cells.equal_cells
+
+    def is_read_in_place(self, number: int) -> bool:
+        """Whether a cell of a block is to be read without the block: few were, and it is nowhere.
+
+        `number`: of a block of text whose cells can be read so.
+        """
+        return (
+            self.touches[number] < _TOUCHES_STORED
+            and self._block_memos[number]() is None
+            and self._whole_memo() is None
+        )
+
     def _cell_of_block(self, number: int, slot: int) -> Cell:
         block = self._block_memos[number]()
         if block is None or self._short_ways >= _SHORT_WAYS:
@@ -329,20 +352,20 @@ class CFileReader:
     def _cell_of_another(self, number: int, slot: int) -> Cell:
         """One cell of a block that the cache does not have."""
         if self.has_texts:
-            touches, paged = self._blocks_read[number], self._blocks.paged_cells
+            touches, paged = self.touches[number], self._blocks.paged_cells
             if paged is not None and touches < _TOUCHES_STORED:
                 try:
                     stored = paged.stored_cells(number)
                     if stored is not None:
-                        self._blocks_read[number] = touches + 1
+                        self.touches[number] = touches + 1
                         return paged.read_stored(stored, number, slot)
                 except CorruptionError as error:
                     raise self._blocks.corrupt_block(number, error) from error
             if touches < self._touches_in_place:
-                self._blocks_read[number] = touches + 1
+                self.touches[number] = touches + 1
                 return self._blocks.binary_cell(number, slot)
             # Once the cache has evicted it, it has to pay again.
-            self._blocks_read[number] = 0
+            self.touches[number] = 0
         return self._block(number).read_cell(slot)
 
     def check_pages(self, number: int) -> None:
@@ -424,6 +447,8 @@ class CFileReader:
             stats.bytes_decoded += size
         if is_whole:
             self._whole_memo = weakref.ref(decoded)
+        else:
+            self._block_memos[first] = weakref.ref(decoded)
         return decoded
 
 

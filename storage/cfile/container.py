@@ -4,8 +4,9 @@ Kudu writes a file for every column; a flush here is one file and one fsync. Dat
 the positional indexes side by side, then the footer:
 
     0       8   magic "PKCFILE1"
-    8       .   per CFile: dictionary block, data blocks, checksums of pages, which are a blob (see
-                `page_checksums`); per blob: its bytes; in the order added
+    8       .   per CFile: dictionary block, data blocks, and of some two blobs: checksums of pages
+                and where cells lie (see `page_checksums` and `cell_places`); per blob: its bytes;
+                in the order added
     .       .   the positional index of each CFile
     .       .   footer and trailer (see `footer`)
 
@@ -28,8 +29,8 @@ from pykudu_sql.storage.cfile.block_file import (
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.cfile_writer import EncodedCFile
 from pykudu_sql.storage.cfile.footer import MAGIC, CFileEntry, Footer, read_footer
-from pykudu_sql.storage.cfile.in_place import page_checksums
-from pykudu_sql.storage.cfile.in_place.page_checksums import PAGE_BYTES
+from pykudu_sql.storage.cfile.in_place import cell_places, page_checksums
+from pykudu_sql.storage.cfile.in_place.page_checksums import PAGE_BYTES, SMALL_PAGE_BYTES
 from pykudu_sql.storage.cfile.positional_index import PositionalIndex
 from pykudu_sql.storage.errors import CorruptionError, InternalError
 from pykudu_sql.storage.fs.env import Env
@@ -82,10 +83,7 @@ class ContainerWriter:
         ]
         end = self._offset
         if encoded.cells_lie_apart and max(map(len, encoded.blocks), default=0) > PAGE_BYTES:
-            self.add_blob(
-                page_checksums.blob_name(name),
-                page_checksums.page_checksums(self._seed, encoded.blocks),
-            )
+            self._add_pages(name, encoded)
         self._indexes[name] = PositionalIndex(
             offsets=tuple(pointer.offset for pointer in pointers),
             lengths=tuple(pointer.length for pointer in pointers),
@@ -107,6 +105,15 @@ class ContainerWriter:
             index=BlockPointer(0, 0, 0),
             dictionary=dictionary,
         )
+
+    def _add_pages(self, name: str, encoded: EncodedCFile) -> None:
+        """Write what single cells of a column are read by."""
+        places = cell_places.cell_places(encoded.type, encoded.blocks)
+        page_bytes = PAGE_BYTES if places is None else SMALL_PAGE_BYTES
+        checksums = page_checksums.page_checksums(self._seed, encoded.blocks, page_bytes)
+        self.add_blob(page_checksums.blob_name(name), checksums)
+        if places is not None:
+            self.add_blob(cell_places.blob_name(name), places)
 
     def add_blob(self, name: str, data: bytes) -> None:
         """Write bytes of the caller's own format. Raises DiskError: the disk refused."""
@@ -240,8 +247,10 @@ class ContainerReader:
             entry = self.entry(name)
             if entry is None:
                 raise CorruptionError(f"{self.path}: there is no CFile '{name}'")
-            pages = self._footer.blobs.get(page_checksums.blob_name(name))
-            opened = CFileReader(self._file, entry, self._cache, pages)
+            blobs = self._footer.blobs
+            pages = blobs.get(page_checksums.blob_name(name))
+            places = blobs.get(cell_places.blob_name(name))
+            opened = CFileReader(self._file, entry, self._cache, pages, places)
             reader = self._readers.setdefault(name, opened)
         return reader
 

@@ -160,6 +160,25 @@ def locate_values(read: ReadPart, start: int, stop: int, rows: int) -> ValuePlac
     return ValuePlaces(first, ends, 0 if is_shared else ends.nbytes)
 
 
+def locate_equal(read: ReadPart, start: int, stop: int, rows: int) -> tuple[int, int] | None:
+    """Where the first value of what `encode_binary` made begins, and how long each of them is.
+
+    None where lengths differ, all are empty, or their bytes are compressed. Arguments and errors
+    are those of `locate_values`; lengths that differ are not unpacked as a rule.
+    """
+    data_length, lengths, data = _read_header(read, start, stop)
+    if not data_length or data_length % rows:
+        return None
+    packed = read(lengths, data)
+    if not _is_regular(packed, rows):
+        return None
+    first = bitshuffle.find_stored(read, data, stop, data_length)
+    length = data_length // rows
+    if first is None or _equal_length(packed, rows) != length:
+        return None
+    return first, length
+
+
 def _read_header(read: ReadPart, start: int, stop: int) -> tuple[int, int, int]:
     """How many bytes all values have, and where the chunks of lengths and of bytes begin."""
     place = start + _HEADER.size
@@ -199,6 +218,13 @@ def _unpack_ends(packed: bytes, rows: int) -> memoryview:
 _ends_of = lru_cache(maxsize=64)(_unpack_ends)
 
 
+@lru_cache(maxsize=64)
+def _equal_length(packed: bytes, rows: int) -> int | None:
+    """The length that all values have, None where they have several."""
+    lengths = _unpack_lengths(packed, rows)
+    return int(lengths[0]) if (lengths == lengths[0]).all() else None
+
+
 def _unpack_lengths(packed: bytes, rows: int) -> Lengths:
     lengths = np.empty(rows, np.uint32)
     bitshuffle.decompress_into(np.frombuffer(packed, np.uint8), lengths.view(np.uint8))
@@ -222,5 +248,5 @@ PLAIN_ENCODING = EncodingTraits(
         encode=encode_bitmap,
         decode_into=lambda payload, rows, bits: decode_fixed_into(payload, bits),
     ),
-    binary=BinaryCodec(encode_binary, open_binary, read_value, locate_values),
+    binary=BinaryCodec(encode_binary, open_binary, read_value, locate_values, locate_equal),
 )

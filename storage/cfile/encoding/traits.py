@@ -94,6 +94,8 @@ class ValuePlaces:
 
 
 LocateValues = Callable[[ReadPart, int, int, int], ValuePlaces | None]
+# Place of the first value in the block, and the length of each, by the same arguments.
+LocateEqual = Callable[[ReadPart, int, int, int], tuple[int, int] | None]
 
 
 class EncodedBinary(Protocol):
@@ -126,12 +128,14 @@ class BinaryCodec:
         read_value: see there; it reads no more than the value takes. None where all is decoded.
         locate_values: finds all values of a payload that lies between two places of a block and
             holds so many; gives None where their bytes are compressed.
+        locate_equal: the same where they are of one length; gives None where they are not.
     """
 
     encode: EncodeBinary
     open_block: Callable[[Bytes, int, int], EncodedBinary]
     read_value: ReadValue | None = None
     locate_values: LocateValues | None = None
+    locate_equal: LocateEqual | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """One cell of a block of strings or binaries in no codes, without Arrow and without keeping it.
 
-`locate_cells` finds all cells of a block that stores their bytes as they are. `read_cell` reads one
-where it lies in a block that is only reached through its pages, which takes that the block is not
-compressed as a whole and that its encoding can. `decode_cell` decodes all of a block for it.
+`locate_cells` finds all cells of a block that stores their bytes as they are, `locate_equal` those
+of one length. `read_cell` reads one where it lies in a block that is only reached through its
+pages, which takes that the block is not compressed as a whole and that its encoding can.
+`decode_cell` decodes all of a block for it.
 """
 
 import numpy as np
@@ -81,6 +82,25 @@ def locate_cells(
         start += len(validity)
     places = codec.locate_values(read, start, length, header.rows)
     return None if places is None else StoredCells.of(places, validity)
+
+
+def locate_equal(
+    read: ReadPart,
+    length: int,
+    header: BlockHeader,
+    column_type: DataType,
+) -> tuple[int, int] | None:
+    """Where the first cell of a block begins, and the bytes of each.
+
+    None where lengths differ, a slot is NULL, or they are compressed. Arguments and errors are
+    those of `locate_cells`.
+    """
+    codec = fitting(header.encoding.binary, header.encoding, column_type)
+    if header.has_validity or header.compression is not Compression.NO_COMPRESSION:
+        return None
+    if codec.locate_equal is None:
+        return None
+    return codec.locate_equal(read, _body_of(length, header), length, header.rows)
 
 
 def _body_of(length: int, header: BlockHeader) -> int:

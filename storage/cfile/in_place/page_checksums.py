@@ -19,6 +19,8 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.errors import CorruptionError
 
 PAGE_BYTES = 8 * 1024
+# Where a container says in which page a cell is (see `cell_places`), only that is read for it.
+SMALL_PAGE_BYTES = 4 * 1024
 
 _HEADER = struct.Struct("<I")
 _LEAST_PAGE_BYTES = 512
@@ -58,11 +60,14 @@ def blob_name(cfile: str) -> str:
     return f"pages:{cfile}"
 
 
-def page_checksums(seed: int, blocks: Sequence[bytes]) -> bytes:
-    """The blob of a CFile. `seed`: of the file's identity; `blocks`: all of the CFile."""
+def page_checksums(seed: int, blocks: Sequence[bytes], page_bytes: int) -> bytes:
+    """The blob of a CFile.
+
+    `seed`: of the file's identity; `blocks`: all of the CFile; `page_bytes`: of a page.
+    """
     checksums = [
-        google_crc32c.extend(seed, block[start : start + PAGE_BYTES])
+        google_crc32c.extend(seed, block[start : start + page_bytes])
         for block in blocks
-        for start in range(0, len(block), PAGE_BYTES)
+        for start in range(0, len(block), page_bytes)
     ]
-    return _HEADER.pack(PAGE_BYTES) + np.array(checksums, "<u4").tobytes()
+    return _HEADER.pack(page_bytes) + np.array(checksums, "<u4").tobytes()

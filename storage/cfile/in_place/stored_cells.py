@@ -4,6 +4,8 @@ It is four bytes a row, or nearly nothing where lengths are alike, and leads to 
 that hold a cell.
 """
 
+from collections.abc import Sequence
+
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.encoding.traits import ValuePlaces
 
@@ -23,7 +25,7 @@ class StoredCells:
     """
 
     start: int
-    ends: memoryview
+    ends: Sequence[int] | memoryview
     validity: bytes | None
     own_bytes: int
 
@@ -32,6 +34,11 @@ class StoredCells:
         """Put places and bitmap together."""
         own_bytes = places.own_bytes + len(validity or b"")
         return cls(places.start, places.ends, validity, own_bytes)
+
+    @classmethod
+    def equal(cls, start: int, width: int, rows: int) -> "StoredCells":
+        """Those of one length. `start`: of the first; `width`: bytes of each."""
+        return cls(start, range(width, rows * width + 1, width), None, 0)
 
     @property
     def nbytes(self) -> int:
@@ -53,27 +60,3 @@ class StoredCells:
 
 # Stands in the cache for a block whose cells cannot be found so.
 NOT_STORED = "not stored"
-
-
-@dataclass(frozen=True, slots=True)
-class BlockBeginning:
-    """What lies before the values of a block without NULL: it says where its cells are.
-
-    Attributes:
-        head: the bytes.
-        rows: of the block.
-        length: of the block in bytes.
-        cells: where they are.
-    """
-
-    head: bytes
-    rows: int
-    length: int
-    cells: StoredCells
-
-    def begins(self, page: bytes, rows: int, length: int) -> bool:
-        """Whether a block of so many rows and bytes without NULL is like this one.
-
-        `page`: its first.
-        """
-        return self.length == length and self.rows == rows and page.startswith(self.head)

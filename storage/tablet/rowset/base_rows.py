@@ -16,6 +16,7 @@ import numpy as np
 
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
+from pykudu_sql.storage.cfile.in_place.paged_rows import PagedRows
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import InternalError
@@ -41,7 +42,7 @@ class BaseRows:
 
     __slots__ = (
         "_arrange", "_by_block", "_by_ordinal", "_cache", "_first_ordinals", "_is_cached",
-        "_number", "_path", "columns",
+        "_number", "_paged_rows", "_path", "columns",
     )  # fmt: skip
 
     def __init__(
@@ -62,20 +63,25 @@ class BaseRows:
         # Columns of long texts have the same rows in a block: which block a row is in is looked up
         # once for all of them.
         self._first_ordinals = _shared_first_ordinals(cfiles)
-        self._by_block: list[Callable[[int, int], Cell]] = []
         self._by_ordinal: list[Callable[[int], Cell]] = []
-        order: list[list[int]] = [[], []]
+        self._by_block: list[CFileReader] = []
+        paged: list[CFileReader] = []
+        order: list[list[int]] = [[], [], []]
         for place, (column, cfile) in enumerate(zip(columns, cfiles, strict=True)):
             if cfile is None:
                 self._by_ordinal.append(_constant(column.read_default))
-            elif cfile.has_texts and tuple(cfile.first_ordinals) == self._first_ordinals:
-                self._by_block.append(cfile.cell_at)
-                order[1].append(place)
-                continue
-            else:
+                order[0].append(place)
+            elif not cfile.has_texts or tuple(cfile.first_ordinals) != self._first_ordinals:
                 self._by_ordinal.append(cfile.cell)
-            order[0].append(place)
-        self._arrange = _arranged(order[0] + order[1])
+                order[0].append(place)
+            elif cfile.equal_cells is None:
+                self._by_block.append(cfile)
+                order[1].append(place)
+            else:
+                paged.append(cfile)
+                order[2].append(place)
+        self._paged_rows = PagedRows(paged)
+        self._arrange = _arranged(order[0] + order[1] + order[2])
         texts = sum(cfile is not None and cfile.has_texts for cfile in cfiles)
         self._is_cached = texts >= _LEAST_TEXTS
         self._path = path
@@ -101,13 +107,14 @@ class BaseRows:
 
     def _read(self, ordinal: int) -> Row:
         cells = [read(ordinal) for read in self._by_ordinal]
-        if self._by_block:
-            firsts = self._first_ordinals
+        firsts = self._first_ordinals
+        if firsts:
             if not 0 <= ordinal < firsts[-1]:
                 raise InternalError(f"{self._path}: there is no row {ordinal}")
             number = bisect_right(firsts, ordinal) - 1
             slot = ordinal - firsts[number]
-            cells += [read(number, slot) for read in self._by_block]
+            cells += [cfile.cell_at(number, slot) for cfile in self._by_block]
+            cells += self._paged_rows.read(number, slot)
         return self._arrange(cells)
 
 

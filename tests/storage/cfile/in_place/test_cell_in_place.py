@@ -13,6 +13,7 @@ from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.block_file import BlockFile, Section
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.encoding.plain import PLAIN_ENCODING
+from pykudu_sql.storage.cfile.in_place import cell_places
 from pykudu_sql.storage.cfile.in_place.cell_in_place import locate_cells, read_cell, value_reader
 from pykudu_sql.storage.cfile.in_place.page_checksums import PAGE_BYTES, blob_name
 from pykudu_sql.storage.common.types.type_names import parse_type
@@ -119,17 +120,87 @@ def test_a_cell_of_stored_bytes_is_one_page_once_it_is_known_where_cells_lie(
     assert len(reads) == sum(values[row] != "" for row in range(10))
 
 
-def test_blocks_that_begin_alike_share_where_their_cells_lie_and_others_do_not(files: Any) -> None:
-    generator = np.random.default_rng(4)
-    values = [_random(generator, 100 if row < 576 else 110) for row in range(ROWS)]
+def test_a_cell_of_one_length_is_one_page_from_the_first_on(
+    files: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = texts("one length")
     cache = BlockCache(1 << 26)
-    reader = files.open(files.write({"c": encode(values, 20_000)}), cache).cfile("c")
-    assert [reader.cell(row) for row in range(ROWS)] == values
-    paged = reader._blocks.paged_cells
-    assert paged is not None
-    stored = {id(paged.stored_cells(number)) for number in range(reader.block_count)}
-    assert 2 <= len(stored) < reader.block_count
-    assert not any(key[-1] == "stored cells" for key in cache._entries)
+    container = files.open(files.write({"c": encode(values, 20_000)}), cache)
+    assert container.blob_names() == ("pages:c", "places:c")
+    reader = container.cfile("c")
+    assert reader.block_count > 3
+    assert reader.cell(0) == values[0]  # and reads the blobs
+    reads = []
+    read_page = BlockFile.read_page
+    monkeypatch.setattr(
+        BlockFile, "read_page", lambda *place: (reads.append(place), read_page(*place))[1]
+    )
+    assert [reader.cell(row) for row in range(10, ROWS, 60)] == values[10::60]
+    assert len(reads) == len(range(10, ROWS, 60))
+    assert not cache.entries
+
+
+def test_blocks_of_other_lengths_are_read_by_their_own_heads(files: Any) -> None:
+    generator = np.random.default_rng(4)
+    values = [_random(generator, 100 if row < 576 else row % 190) for row in range(ROWS)]
+    for nulls in (0, 1):
+        values[:nulls] = [None] * nulls
+        container = files.open(files.write({"c": encode(values, 20_000)}), BlockCache(1 << 26))
+        reader = container.cfile("c")
+        assert [reader.cell(row) for row in range(ROWS)] == values
+        widths = np.frombuffer(container.blob("places:c"), "<u4").reshape(-1, 2)[:, 1].tolist()
+        assert widths[nulls:2] == [100] * (2 - nulls)
+        assert widths[0] == (0 if nulls else 100)
+        assert widths[-1] == 0
+        for number in range(reader.block_count):
+            reader.check_pages(number)
+
+
+@pytest.mark.parametrize("shape", ["random", "words", "nulls and long ones"])
+def test_columns_of_several_lengths_have_no_places(files: Any, shape: str) -> None:
+    container = files.open(files.write({"c": encode(texts(shape), 20_000)}))
+    assert container.blob_names() == ("pages:c",)
+
+
+def test_a_file_without_places_is_read_by_the_heads_of_its_blocks(
+    files: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = texts("one length")
+    monkeypatch.setattr(cell_places, "cell_places", lambda *_: None)
+    container = files.open(files.write({"c": encode(values, 20_000)}))
+    assert container.blob_names() == ("pages:c",)
+    assert [container.cfile("c").cell(row) for row in range(ROWS)] == values
+
+
+@pytest.mark.parametrize(
+    ("places", "problem"),
+    [
+        (b"", "0 bytes for the places"),
+        (np.array([200, 100], "<u4").tobytes(), "block 0"),
+        (np.array([34, 0xFFFF], "<u4").tobytes(), "block 0"),
+    ],
+)
+def test_places_of_other_blocks_are_refused(
+    files: Any, monkeypatch: pytest.MonkeyPatch, places: bytes, problem: str
+) -> None:
+    monkeypatch.setattr(cell_places, "cell_places", lambda *_: places)
+    reader = files.open(files.write({"c": encode(texts("one length"), 1 << 20)})).cfile("c")
+    with pytest.raises(CorruptionError, match=rf"blob 'places:c' .*{problem}"):
+        reader.cell(0)
+
+
+def test_places_that_lie_elsewhere_in_the_block_are_found_by_a_check(
+    files: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = texts("one length")
+    (block,) = encode(values, 1 << 20).blocks
+    start, width = cell_places.place_of(STRING, block)
+    assert block[start : start + width].decode() == values[0]
+    wrong = np.array([start - 7, width], "<u4").tobytes()
+    monkeypatch.setattr(cell_places, "cell_places", lambda *_: wrong)
+    reader = files.open(files.write({"c": encode(values, 1 << 20)})).cfile("c")
+    with pytest.raises(CorruptionError, match="do not lie where they are said to"):
+        reader.check_pages(0)
 
 
 def test_a_flipped_bit_is_found_by_the_cells_of_its_page_and_by_no_other(files: Any) -> None:

@@ -20,7 +20,7 @@ BLOCKS = [bytes(range(251)) * 100, b"short", bytes(reversed(range(256))) * 96]
 def open_block(files: Any, number: int) -> PagedBlock:
     file = BlockFile(files.env.open_random(files.put(b"head" + b"".join(BLOCKS))), IDENTITY)
     lengths = [len(block) for block in BLOCKS]
-    blob = page_checksums(IDENTITY.checksum_seed(), BLOCKS)
+    blob = page_checksums(IDENTITY.checksum_seed(), BLOCKS, PAGE_BYTES)
     pages = PageChecksums.from_bytes(memoryview(blob), lengths)
     return PagedBlock(file, 4 + sum(lengths[:number]), lengths[number], number, pages)
 
@@ -53,7 +53,7 @@ def test_what_lies_outside_a_block_is_no_part_of_it(files: Any, start: int, stop
 def test_pages_of_another_file_are_refused(files: Any) -> None:
     other = FileIdentity(b"database-id-0001", "tablet-1", "base", 8)
     file = BlockFile(files.env.open_random(files.put(BLOCKS[0])), other)
-    blob = page_checksums(IDENTITY.checksum_seed(), BLOCKS[:1])
+    blob = page_checksums(IDENTITY.checksum_seed(), BLOCKS[:1], PAGE_BYTES)
     pages = PageChecksums.from_bytes(memoryview(blob), [len(BLOCKS[0])])
     with pytest.raises(CorruptionError, match="checksum of the page at 8192 does not match"):
         PagedBlock(file, 0, len(BLOCKS[0]), 0, pages).read(PAGE_BYTES, PAGE_BYTES + 1)
