@@ -36,6 +36,7 @@ from pykudu_sql.storage.common.predicate.predicate_json import (
     predicate_to_json,
 )
 from pykudu_sql.storage.common.predicate.row_filter import RowFilter
+from pykudu_sql.storage.common.row_allowance import rows_within
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.hybrid_time import (
     EVERYTHING,
@@ -49,6 +50,7 @@ from pykudu_sql.storage.errors import DatabaseError, DataError, FormatVersionErr
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.lease import NOTHING_READ
+from pykudu_sql.storage.scan.decoded_size import decoded_bytes
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.files.file_reaper import FileReaper
@@ -59,6 +61,8 @@ from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta
 VERSION = 1
 BATCH_ROWS = 64 * 1024
 _CACHE_BYTES = 64 << 20
+# A block that lies in two stretches is decoded for each, so they are long.
+_STRETCH_BYTES, _STRETCH_ROWS = 32 << 20, 1 << 20
 _MALFORMED = (ValueError, TypeError, KeyError, AttributeError, RecursionError, DatabaseError)
 
 
@@ -303,9 +307,19 @@ def _read_rows(
         if token.predicate is None
         else RowFilter.of(token.predicate, share.key_columns, by_id.values()).exactly()
     )
-    within = (share.start, share.stop)
+    read_columns = {column.id: column for column in token.columns}
+    if row_filter is not None:
+        read_columns |= {c.id: c for step in row_filter.steps for c in step.columns}
+    size = decoded_bytes(rowset, tuple(read_columns.values()), token.bound)
+    stretch = rows_within(_STRETCH_BYTES, size / rowset.meta.rows, _STRETCH_ROWS)
     for block in rowset.scan(
-        token.columns, row_filter, token.bound, None, within=within, stretch=BATCH_ROWS
+        token.columns,
+        row_filter,
+        token.bound,
+        None,
+        within=(share.start, share.stop),
+        stretch=stretch,
+        cache_blocks=False,
     ):
         yield from batches_of(schema, block.columns, block.length)
 

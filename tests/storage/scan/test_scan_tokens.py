@@ -39,6 +39,7 @@ from pykudu_sql.storage.errors import CorruptionError, DataError, FormatVersionE
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.remote.scan_planner import plan_tokens
+from pykudu_sql.storage.scan import scan_token
 from pykudu_sql.storage.scan.scan_token import MemoryShare, RowSetShare, ScanToken, read_token
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_redo
@@ -115,6 +116,25 @@ def read_all(path: Path, tokens: tuple[ScanToken, ...]) -> list[dict[str, object
     again = [ScanToken.from_json(token.to_json()) for token in tokens]
     assert tuple(again) == tokens
     return rows_of([b for token in again for b in read_token(LocalEnv(), str(path), token)])
+
+
+def test_wide_rows_come_a_few_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, most = tmp_path / "db", 200_000
+    monkeypatch.setattr(scan_token, "_STRETCH_BYTES", most)
+    store = Store(LocalEnv(), str(path), StoreOptions(threads=1, maintenance=False))
+    store.create_table("t", create_schema(COLUMNS, ["id"]), PartitionSchema())
+    keys, rng = list(range(500)), random.Random(3)
+    words = pa.array([rng.randbytes(1000).hex() for _ in keys])
+    write(store, RowOpKind.INSERT, {0: ids(keys), 1: numbers(keys), 2: words})
+    store.flush()
+    later = Comparison(1, Op.GE, 100)
+    for predicate, rows in ((None, 500), (later, 400)):
+        with plan_tokens(store, table_of(store), ScanSpec((0, 1, 2), predicate)) as plan:
+            (token,) = plan.tokens
+            batches = list(read_token(LocalEnv(), str(path), token))
+        assert sum(batch.num_rows for batch in batches) == rows
+        assert max(batch.nbytes for batch in batches) <= most
+    store.close()
 
 
 def test_the_rows_of_all_tokens_are_those_of_the_scan_in_another_process(tmp_path: Path) -> None:
