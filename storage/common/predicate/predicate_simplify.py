@@ -3,11 +3,12 @@
 Within an AND each column's comparisons become one: an empty set makes the whole never true, one
 value an equality, several an IN list in order, the ends of the type are dropped, and IS NOT NULL of
 a NOT NULL column is nothing. The parts stand in the order in which a scan should look at them: IS
-NULL, =, IN, ranges, IS NOT NULL, ORs. Within an OR, equalities of one column become one IN list.
-The result holds for exactly the same rows.
+NULL, =, IN, ranges, IS NOT NULL, ORs. Within an OR, equalities of one column become one IN list,
+and what every part asks for is asked for once, before the OR: (a AND b) OR (a AND c) is
+a AND (b OR c). The result holds for exactly the same rows.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from pykudu_sql.storage.common.predicate.column_domain import FULL, Domain, clip, domain_of, finite
 from pykudu_sql.storage.common.predicate.column_predicate import (
@@ -84,7 +85,17 @@ def _simplify_or(predicate: Or, columns: Mapping[int, ColumnSchema]) -> Predicat
         parts += _emit(clip(values, columns[column_id].type), columns[column_id]) or []
     if ALWAYS in parts:
         return ALWAYS
-    return _join(Or, [*parts, *others])
+    return _factored([*parts, *others], columns) if parts or others else NEVER
+
+
+def _factored(parts: Sequence[Predicate], columns: Mapping[int, ColumnSchema]) -> Predicate:
+    """The OR of distinct parts; what all of them ask for stands before it."""
+    wholes = [tuple(conjuncts(part)) for part in parts]
+    shared = [part for part in wholes[0] if all(part in whole for whole in wholes)]
+    if len(wholes) == 1 or not shared:
+        return _join(Or, parts)
+    rests = [tuple(part for part in whole if part not in shared) for whole in wholes]
+    return simplify(And((*shared, Or(tuple(map(And, rests))))), columns)
 
 
 def _disjuncts(predicate: Or, columns: Mapping[int, ColumnSchema]) -> Iterator[Predicate]:
@@ -133,7 +144,7 @@ def _emit(domain: Domain, column: ColumnSchema) -> list[Predicate] | None:
     return ends
 
 
-def _join(kind: type[And] | type[Or], parts: list[Predicate]) -> Predicate:
+def _join(kind: type[And] | type[Or], parts: Sequence[Predicate]) -> Predicate:
     neutral = ALWAYS if kind is And else NEVER
     distinct = [part for part in dict.fromkeys(parts) if part != neutral]
     return distinct[0] if len(distinct) == 1 else kind(tuple(distinct))

@@ -63,7 +63,7 @@ class RowFilter:
     """A predicate as a scan uses it.
 
     Attributes:
-        predicate: unchanged; statistics are checked against it.
+        predicate: what the steps ask for together; statistics are checked against it.
         steps: a row matches when all of them hold, and each holds for some row.
         key_ranges: ranges of encoded keys outside which no row matches, ascending and disjoint;
             None when keys do not restrict it, empty when no row matches.
@@ -100,15 +100,15 @@ class RowFilter:
         simple = simplify(And(tuple(evaluable)), by_id)
         is_complete = len(evaluable) == len(parts)
         if simple == NEVER:
-            return cls(predicate, (), (), (), is_complete)
+            return cls(simple, (), (), (), is_complete)
         steps = _steps(simple, by_id)
         domains = key_domains(predicate, key_columns)
         if domains[0].is_full:
-            return cls(predicate, steps, None, steps, is_complete)
+            return cls(simple, steps, None, steps, is_complete)
         ranges = key_ranges(domains, key_columns, limit=MAX_KEY_RANGES)
         non_empty = (r for r in ranges if r[1] is None or r[0] < r[1])
         beyond = _undecided(steps, domains, key_columns)
-        return cls(predicate, steps, tuple(sorted(non_empty, key=_low)), beyond, is_complete)
+        return cls(simple, steps, tuple(sorted(non_empty, key=_low)), beyond, is_complete)
 
     def exactly(self) -> "RowFilter":
         """The same filter, which leaves no row in that a step does not hold for."""

@@ -267,6 +267,18 @@ def test_simplified_parts_stand_in_the_order_of_evaluation() -> None:
     )
 
 
+def test_what_all_parts_of_an_or_ask_for_stands_before_it() -> None:
+    columns = dict(enumerate(column_list([INT8, INT8, STRING])))
+    first, second = Comparison(0, Op.EQ, 1), Comparison(1, Op.EQ, 1)
+    late, prefix = Comparison(0, Op.GT, 9), StartsWith(2, "a")
+    either = Or((And((prefix, first)), And((late, prefix))))
+    assert simplify(either, columns) == And((prefix, Or((first, late))))
+    assert simplify(Or((And((prefix, first)), prefix)), columns) == prefix
+    pairs = Or(tuple(And((second, Comparison(0, Op.EQ, number))) for number in (3, 4)))
+    assert simplify(pairs, columns) == And((second, InList(0, (3, 4))))
+    assert simplify(Or(()), columns) == NEVER
+
+
 def test_an_or_of_many_equalities_is_quick_to_simplify() -> None:
     many = Or(tuple(Comparison(0, Op.EQ, n) for n in range(5000)))
     column = ColumnSchema(0, "c", DataType(Kind.INT64))
