@@ -26,6 +26,7 @@ from pykudu_sql.storage.cfile.encoding.traits import (
 )
 from pykudu_sql.storage.common.types.arrays import plain as without_dictionary
 from pykudu_sql.storage.common.types.arrays import wide_bounds
+from pykudu_sql.storage.common.types.from_buffers import new_buffer
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import CorruptionError
 
@@ -68,12 +69,6 @@ def fitting(codec: Codec | None, encoding: EncodingTraits, column_type: DataType
     if codec is None or not encoding.fits(column_type):
         raise CorruptionError(f"a block of {column_type} cannot be encoded as {encoding}")
     return codec
-
-
-def new_buffer(length: int) -> tuple[pa.Buffer, Bytes]:
-    """Memory of Arrow's pool, which is aligned and given again without page faults."""
-    buffer = pa.allocate_buffer(length)
-    return buffer, np.frombuffer(buffer, np.uint8)
 
 
 def row_count(blocks: Sequence[Block]) -> int:

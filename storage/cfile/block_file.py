@@ -19,6 +19,7 @@ import numpy as np
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.encoding.traits import Bytes
+from pykudu_sql.storage.common.types.from_buffers import new_buffer
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import RandomAccessFile
 
@@ -26,6 +27,9 @@ FORMAT_VERSION = 1
 
 _IDENTITY = struct.Struct("<IHHHQ")
 _PLACE = struct.Struct("<BHIQ")
+# As much comes into memory of Arrow's pool: what bytes take is fresh, and a page of it costs more
+# than reading it.
+_POOLED_BYTES = 64 * 1024
 # Neighbouring blocks are fetched together, yet a large column never lies in memory twice.
 _MAX_READ_BYTES = 4 * 1024 * 1024
 
@@ -149,7 +153,7 @@ class BlockFile:
                 end += 1
             if offset < 0 or offset + size > self.size:
                 raise self.corruption(section, name, first + begin, offset, "lies outside the file")
-            data = np.frombuffer(self._file.read(offset, size), np.uint8)
+            data = self._read_stretch(offset, size)
             position = 0
             for number in range(begin, end):
                 block = data[position : position + lengths[number]]
@@ -163,6 +167,13 @@ class BlockFile:
                 position += lengths[number]
             offset += size
         return blocks
+
+    def _read_stretch(self, offset: int, size: int) -> Bytes:
+        if size < _POOLED_BYTES:
+            return np.frombuffer(self._file.read(offset, size), np.uint8)
+        _, memory = new_buffer(size)
+        self._file.read_into(offset, memory.data)
+        return memory
 
     def read_page(self, offset: int, length: int, expected: int) -> bytes:
         """One page of a block. `expected`: its checksum.

@@ -20,8 +20,8 @@ from pykudu_sql.storage.cfile.block_decoder import (
     fitting,
     lies_within,
     limits_of,
-    new_buffer,
 )
+from pykudu_sql.storage.common.types.from_buffers import new_buffer
 from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import CorruptionError

@@ -70,6 +70,12 @@ class RandomAccessFile(Protocol):
         Raises CorruptionError: the file ends before them. Checked before memory is taken.
         """
 
+    def read_into(self, offset: int, memory: memoryview) -> None:
+        """As many bytes from `offset` as some writable bytes are.
+
+        Raises CorruptionError: the file ends before them.
+        """
+
     def close(self) -> None:
         """Give the file back. A file unlinked meanwhile stays readable until then."""
 

@@ -243,23 +243,42 @@ class _LocalRandomAccessFile:
 
     def read(self, offset: int, length: int) -> bytes:
         if offset < 0 or length < 0 or offset + length > self.size:
-            raise CorruptionError(
-                f"'{self.path}' ends early: {length} bytes wanted at offset {offset}, "
-                f"the file has {self.size} bytes"
-            )
+            raise self._ends_early(offset, length)
         try:
             data = os.pread(self._descriptor, length, offset)
             while len(data) < length:
                 more = os.pread(self._descriptor, length - len(data), offset + len(data))
                 if not more:
-                    raise CorruptionError(
-                        f"'{self.path}' ends early: it was cut to {offset + len(data)} bytes "
-                        f"while {self.size} bytes of it were in use"
-                    )
+                    raise self._cut(offset + len(data))
                 data += more
         except OSError as error:
             raise disk_error("read", self.path, error) from error
         return data
+
+    def read_into(self, offset: int, memory: memoryview) -> None:
+        length, done = len(memory), 0
+        if offset < 0 or offset + length > self.size:
+            raise self._ends_early(offset, length)
+        try:
+            while done < length:
+                count = os.preadv(self._descriptor, [memory[done:]], offset + done)
+                if not count:
+                    raise self._cut(offset + done)
+                done += count
+        except OSError as error:
+            raise disk_error("read", self.path, error) from error
+
+    def _ends_early(self, offset: int, length: int) -> CorruptionError:
+        return CorruptionError(
+            f"'{self.path}' ends early: {length} bytes wanted at offset {offset}, "
+            f"the file has {self.size} bytes"
+        )
+
+    def _cut(self, end: int) -> CorruptionError:
+        return CorruptionError(
+            f"'{self.path}' ends early: it was cut to {end} bytes "
+            f"while {self.size} bytes of it were in use"
+        )
 
     def close(self) -> None:
         self._descriptor = -1

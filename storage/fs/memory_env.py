@@ -262,6 +262,9 @@ class _MemoryRandomAccessFile:
         with self._content.mutex, memoryview(self._content.data) as view:
             return view[offset : offset + length].tobytes()
 
+    def read_into(self, offset: int, memory: memoryview) -> None:
+        memory[:] = self.read(offset, len(memory))
+
     def close(self) -> None:
         """Nothing to give back."""
 

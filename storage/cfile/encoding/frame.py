@@ -31,6 +31,7 @@ from pykudu_sql.storage.cfile.encoding.traits import (
     FixedCodec,
     Values,
 )
+from pykudu_sql.storage.common.types.from_buffers import new_buffer
 from pykudu_sql.storage.common.types.types import DataType, Encoding, Kind
 from pykudu_sql.storage.errors import CorruptionError
 
@@ -201,7 +202,9 @@ def decode_run_into(
         count, frames = counts[first], _frames_alike(headers, counts, first)
         if frames:
             stop, end = first + len(frames), position + count * len(frames)
-            codes = np.empty((len(frames), count), frames[0].kind)
+            kind = frames[0].kind
+            _, memory = new_buffer(len(frames) * count * kind.itemsize)
+            codes = memory.view(kind).reshape(len(frames), count)
             for header, payload, row in zip(frames, payloads[first:stop], codes, strict=True):
                 header.unpack_into(payload, row)
             _widen(frames, codes, out[position:end].reshape(codes.shape))

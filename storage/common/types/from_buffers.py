@@ -14,6 +14,12 @@ import pyarrow as pa
 from pykudu_sql.storage.common.types import compute as pc
 
 
+def new_buffer(length: int) -> tuple[pa.Buffer, npt.NDArray[np.uint8]]:
+    """Memory of Arrow's pool, which is aligned and given again without page faults."""
+    buffer = pa.allocate_buffer(length)
+    return buffer, np.frombuffer(buffer, np.uint8)
+
+
 def flags(values: npt.NDArray[np.bool_], valid: pa.Buffer | None = None) -> pa.BooleanArray:
     """Booleans. `valid`: the bitmap of those that are not NULL."""
     bits = pa.py_buffer(np.packbits(values, bitorder="little"))

@@ -52,6 +52,10 @@ def test_what_is_appended_can_be_read_anywhere(env: Env, root: str) -> None:
     assert (reader.size, reader.path) == (11, f"{root}/a")
     assert reader.read(6, 5) == b"world"
     assert reader.read(11, 0) == b""
+    memory = bytearray(b"......")
+    reader.read_into(4, memoryview(memory)[1:])
+    assert memory == b".o wor"
+    reader.read_into(11, memoryview(bytearray()))
     assert env.read_file(f"{root}/a") == b"hello world"
     assert env.size_of(f"{root}/a") == 11
     reader.close()
@@ -63,6 +67,9 @@ def test_reading_past_the_end_is_corruption_that_names_the_file(env: Env, root: 
     for offset, length in ((0, 6), (5, 1), (6, 0), (-1, 2), (0, 1 << 60)):
         with pytest.raises(CorruptionError, match=r"/db/a' ends early"):
             reader.read(offset, length)
+    for offset, length in ((0, 6), (5, 1), (6, 0), (-1, 2)):
+        with pytest.raises(CorruptionError, match=r"/db/a' ends early"):
+            reader.read_into(offset, memoryview(bytearray(length)))
     reader.close()
 
 

@@ -246,6 +246,10 @@ class _Interrupted:
             self._happens()
         return self._file.read(offset, length)
 
+    def read_into(self, offset: int, memory: memoryview) -> None:
+        self._happens()
+        self._file.read_into(offset, memory)
+
 
 class _Trimmed(LocalEnv):
     """Real files, and logs that lose the zeros behind their end just when they are read."""
