@@ -49,7 +49,7 @@ from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
-from pykudu_sql.storage.errors import NotSupportedError, SyntaxError
+from pykudu_sql.storage.errors import NotSupportedError, SourceSpan, SyntaxError
 from pykudu_sql.storage.tablet.rowset.row_address import ROW_ADDRESS
 
 # `IGNORE` behind the first word, unless it is the table's name.
@@ -58,6 +58,10 @@ _IGNORE = re.compile(
 )
 _UPDATE_CLAUSES = frozenset({"this", "expressions", "from_", "where", "with_", "returning"})
 _DELETE_CLAUSES = frozenset({"this", "tables", "using", "where", "with_", "cluster", "returning"})
+_ROW_CHOICES = frozenset({"ORDER", "LIMIT"})
+_CHOOSE_BY_KEY = (
+    "choose the rows by their key: {} .. WHERE k IN (SELECT k FROM t ORDER BY .. LIMIT ..)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,7 @@ def plan_update(source: SourceText, context: PlanContext) -> UpdateQuery | KeyUp
         or not tree.expressions
     ):
         raise SyntaxError("UPDATE table SET column = value [FROM ...] [WHERE ...] is expected")
-    _refuse_clauses(tree, _UPDATE_CLAUSES)
+    _refuse_clauses(tree, _UPDATE_CLAUSES, body)
     volatile = reads_current_time(tree)
     clause = tree.args.get("from_")
     rows = _rows(tree, tree.this, [clause.this] if clause else [], context)
@@ -162,7 +166,7 @@ def plan_delete(source: SourceText, context: PlanContext) -> DeleteQuery | KeyDe
     tree = parse(body.text, body.start)
     if not isinstance(tree, exp.Delete):
         raise SyntaxError("DELETE FROM table [USING ...] [WHERE ...] is expected")
-    _refuse_clauses(tree, _DELETE_CLAUSES)
+    _refuse_clauses(tree, _DELETE_CLAUSES, body)
     named = tree.args.get("tables") or []
     if len(named) > 1:
         raise NotSupportedError("DELETE from several tables at once is not supported")
@@ -281,14 +285,23 @@ def _without_ignore(source: SourceText) -> tuple[SourceText, RowOpKind]:
     return source.overwritten(*match.span(2)), RowOpKind.UPDATE_IGNORE
 
 
-def _refuse_clauses(tree: exp.Expr, supported: frozenset[str]) -> None:
+def _refuse_clauses(tree: exp.Expr, supported: frozenset[str], body: SourceText) -> None:
     for name, value in tree.args.items():
         if value and name not in supported:
-            node = value if isinstance(value, exp.Expr) else tree
+            word, statement = name.rstrip("_").upper(), tree.key.upper()
+            span = node_span(value if isinstance(value, exp.Expr) else tree)
+            is_cut = word in _ROW_CHOICES
             raise NotSupportedError(
-                f"{name.rstrip('_').upper()} in {tree.key.upper()} is not supported",
-                span=node_span(node),
+                f"{word} in {statement} is not supported",
+                hint=_CHOOSE_BY_KEY.format(statement) if is_cut else None,
+                span=_word_before(word, span, body) if is_cut else span,
             )
+
+
+def _word_before(word: str, span: SourceSpan | None, body: SourceText) -> SourceSpan | None:
+    """Where the word stands that begins a clause of which only the rest has a span."""
+    start = -1 if span is None else body.text.upper().rfind(word, 0, span.start)
+    return span if start < 0 else SourceSpan(start, len(word))
 
 
 def _rows(

@@ -88,8 +88,12 @@ def test_what_differs_or_is_short_or_goes_to_keys_is_computed_by_the_query(
     "sql", ["update t set a = 1 order by b limit 1", "update t set a = 1 limit 1"]
 )
 def test_a_clause_that_is_not_offered_is_named(context: PlanContext, sql: str) -> None:
-    with pytest.raises(NotSupportedError, match="in UPDATE is not supported"):
+    with pytest.raises(NotSupportedError, match="in UPDATE is not supported") as caught:
         plan_update(SourceText(sql), context)
+    assert "UPDATE .. WHERE k IN (SELECT k FROM t ORDER BY .." in str(caught.value.hint)
+    span = caught.value.span
+    assert span is not None
+    assert sql[span.start : span.start + span.length] in {"order", "limit"}
 
 
 def test_several_tables_are_not_deleted_from_at_once(context: PlanContext) -> None:
