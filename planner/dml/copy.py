@@ -92,7 +92,7 @@ def _target_table(name: str, token: Token, context: PlanContext) -> TableInfo:
     try:
         return target_table(name, token, context)
     except UndefinedTableError as error:
-        if error.hint is None:
+        if "did you mean" not in (error.hint or ""):
             error.hint = _MAKE_TABLE
         raise
 

@@ -57,6 +57,7 @@ COPY_FILES = (
 _FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".orc", ".arrow", ".gz")
 _OF_SQLITE = f"{_LISTED}; pandas and others read and write through SQLAlchemy: pykudu:///my.db"
 # Tables that other databases always have.
+_MOST_LISTED = 8
 _ELSEWHERE = {
     "dual": "a SELECT of values needs no FROM",
     "sqlite_master": _OF_SQLITE,
@@ -320,7 +321,16 @@ class Catalog:
         full = self.full_name(name)
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.7)
         near = near or difflib.get_close_matches(full, names, n=1, cutoff=0.7)
-        return f"did you mean '{near[0]}'?" if near else None
+        return f"did you mean '{near[0]}'?" if near else self._listing(database_of(full))
+
+    def _listing(self, database: str) -> str | None:
+        """What there is in a database where that is little."""
+        names = self.names_in(database)
+        if not names:
+            return None
+        if len(names) > _MOST_LISTED:
+            return f"SHOW TABLES lists the {len(names)} of database '{database}'"
+        return f"database '{database}' has {', '.join(names)}"
 
     def check_name_free(self, table: TableInfo) -> None:
         """See that no view and no other table has the name of a table.

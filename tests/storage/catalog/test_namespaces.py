@@ -15,7 +15,7 @@ from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
-from pykudu_sql.storage.errors import Error
+from pykudu_sql.storage.errors import Error, UndefinedTableError
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
@@ -62,6 +62,25 @@ def filled(env: Env, path: str) -> Store:
         store.write_row(table, RowOpKind.INSERT, {0: 1})
     store.definitions.put_object(view("sales.v", "SELECT id FROM sales.a"))
     return store
+
+
+def test_a_table_that_is_not_there_is_answered_with_those_that_are() -> None:
+    store = filled(MemoryEnv(), "/db")
+    for name, hint in (
+        ("zorro", "database 'default' has kept"),
+        ("sales.zorro", "database 'sales' has sales.a, sales.b, sales.v"),
+        ("elsewhere.zorro", None),
+        ("sales.vv", "did you mean 'sales.v'?"),
+    ):
+        with pytest.raises(UndefinedTableError) as caught:
+            store.catalog.table(name)
+        assert caught.value.hint == hint
+    for number in range(8):
+        store.create_table(f"many_{number}", SCHEMA, PartitionSchema())
+    with pytest.raises(UndefinedTableError) as caught:
+        store.catalog.table("zorro")
+    assert caught.value.hint == "SHOW TABLES lists the 9 of database 'default'"
+    store.close()
 
 
 def held(store: Store) -> list[str]:
