@@ -267,7 +267,7 @@ def _locate(pending: PendingWrites, batch: KeyedOperations) -> Located:
     The error of a row that does not fit says how many more of the file do not, either.
     """
     try:
-        return pending.check(batch)
+        return pending.check_sorted(batch)
     except IntegrityError as error:
         located = pending.locate(batch.keys)
         wrong = np.flatnonzero(misfits(batch, located))

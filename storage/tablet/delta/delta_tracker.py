@@ -145,19 +145,19 @@ class DeltaTracker:
         """Whether a snapshot can see any row of the rowset."""
         return self.inserted_at is None or self.inserted_at < bound
 
-    def deletes_all(self, bound: SnapshotBound, rows: int) -> bool:
-        """Whether the statistics of files say that a snapshot sees none of so many rows.
+    def deletes(self, bound: SnapshotBound) -> int:
+        """How many rows statistics of files say that a snapshot sees deleted; it may be more.
 
-        Only True is certain, and nothing is read for it.
+        Nothing is read for it.
         """
         if not self.redo or any(store.decisions for store in self.stores):
-            return False
+            return 0
         needed = [file for file in self.files if file.is_needed(bound)]
         if any(f.meta.kind == UNDO and f.meta.stats.decisions for f in needed):
-            return False
+            return 0
         if any(file.meta.stats.reinserts for file in needed):
-            return False
-        return sum(f.meta.stats.deletes for f in needed if f.is_whole(bound)) >= rows
+            return 0
+        return sum(file.meta.stats.deletes for file in needed if file.is_whole(bound))
 
     def cell_bytes(self, column: ColumnSchema, bound: SnapshotBound) -> int:
         """Bytes in memory of what a snapshot sees changed in a column; 0 where that is no text.

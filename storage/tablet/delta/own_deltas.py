@@ -88,13 +88,11 @@ class OwnDeltas:
             count -= 1
         return self._layers[:count]
 
-    def deletes_all(self, rows: int) -> bool:
-        """Whether files delete all of so many rows of a rowset on disk, none of which comes back.
-
-        Only True is certain.
-        """
+    @property
+    def deletes(self) -> int:
+        """How many rows of a rowset on disk files delete, none of which comes back."""
         files = (layer for layer in self.layers if isinstance(layer, DeltaFile))
-        return sum(file.meta.stats.deletes for file in files) >= rows
+        return sum(file.meta.stats.deletes for file in files)
 
     def parts(self) -> Sequence[DeltaPart]:
         """The changes as the last parts of a view."""

@@ -179,10 +179,11 @@ class DiskRowSet:
 
     def may_have_rows(self, bound: SnapshotBound, own: OwnDeltas | None) -> bool:
         """Whether a snapshot may see a row, by metadata; with a transaction's own changes."""
-        tracker, rows = self.tracker, self.meta.rows
-        if not tracker.is_visible(bound) or tracker.deletes_all(bound, rows):
+        if not self.tracker.is_visible(bound):
             return False
-        return own is None or not own.deletes_all(rows)
+        # A transaction deletes rows that it sees, so none that a commit has deleted.
+        deletes = self.tracker.deletes(bound) + (0 if own is None else own.deletes)
+        return deletes < self.meta.rows
 
     def may_match(self, row_filter: RowFilter | None, bound: SnapshotBound) -> bool:
         """Whether a snapshot may see a row that matches, by metadata."""

@@ -136,8 +136,9 @@ class PendingWrites:
     def check_sorted(self, batch: KeyedOperations) -> Located:
         """`check` for keys that ascend: rowsets of other keys are not probed."""
         low, high = batch.keys.min_key(), batch.keys.max_key()
+        staged = (s for s in self.staged if s.meta.min_key <= high and low <= s.meta.max_key)
         near = self._components.overlapping(low, high)
-        return self._check_among((self._inserts, *self.staged, *near), batch)
+        return self._check_among((self._inserts, *staged, *near), batch)
 
     def _check_among(self, rowsets: Sequence[RowSet], batch: KeyedOperations) -> Located:
         located = locate(rowsets, self._reusable, batch.keys, self.bound, self.own)

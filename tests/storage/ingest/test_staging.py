@@ -254,6 +254,43 @@ def test_many_rows_are_replaced_by_files_without_which_the_log_stays_short(
         reopened.close()
 
 
+def test_keys_are_not_looked_for_where_none_is_alive_or_all_lie_apart(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pykudu_sql.storage.remote.staged_commit._ROWS_IN_LOG", 10)
+    monkeypatch.setattr("pykudu_sql.storage.transaction.transaction.LEAST_ROWS", 1)
+    first = Job(store)
+    first.task([(i, "a") for i in range(90)])
+    first.commit()
+    dead = Job(store, RowOpKind.DELETE)
+    dead.task([(i, "") for i in range(30)])
+    dead.commit()
+    searched: list[str] = []
+    find = CFileSet.find
+
+    def counted(base: CFileSet, keys: EncodedKeys) -> Ordinals:
+        searched.append(base.path)
+        return find(base, keys)
+
+    monkeypatch.setattr(CFileSet, "find", counted)
+    over = Job(store)
+    over.task([(i, "b") for i in range(60)])
+    over.task([(i, "b") for i in range(60, 120)])
+    over.commit(replaces=True)
+    assert not searched
+    assert read(store) == [(i, "b", 7) for i in range(120)]
+    more = Job(store)
+    more.task([(i, "c") for i in range(120, 150)])
+    more.commit()
+    assert not searched
+    again = Job(store)
+    again.task([(i, "d") for i in range(150, 180)])
+    again.task([(i, "d") for i in range(170, 200)])
+    with pytest.raises(AlreadyPresentError, match="key given twice in one write"):
+        again.commit(replaces=True)
+    assert searched
+
+
 def test_many_changes_of_rows_on_disk_are_files_and_the_log_stays_short(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
