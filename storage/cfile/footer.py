@@ -39,6 +39,8 @@ from pykudu_sql.storage.errors import DatabaseError, FormatVersionError
 MAGIC = b"PKCFILE1"
 
 _TRAILER = struct.Struct("<IIII8s")
+TRAILER_BYTES = _TRAILER.size
+"""At the end of a file; the checksum of the footer is among them."""
 _COVERED = struct.Struct("<III")
 _MALFORMED = (ValueError, TypeError, KeyError, AttributeError)
 

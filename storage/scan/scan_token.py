@@ -29,7 +29,6 @@ import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.manifest_edit import is_rowset
-from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.common.predicate.column_predicate import Predicate, column_ids
 from pykudu_sql.storage.common.predicate.predicate_json import (
     predicate_from_json,
@@ -49,18 +48,15 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import DatabaseError, DataError, FormatVersionError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
-from pykudu_sql.storage.fs.lease import NOTHING_READ
 from pykudu_sql.storage.scan.decoded_size import decoded_bytes
+from pykudu_sql.storage.scan.opened_rowsets import OpenedRowSets, TabletPlace
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
-from pykudu_sql.storage.tablet.files.file_reaper import FileReaper
-from pykudu_sql.storage.tablet.files.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta
 
 VERSION = 1
 BATCH_ROWS = 64 * 1024
-_CACHE_BYTES = 64 << 20
 # A block that lies in two stretches is decoded for each, so they are long.
 _STRETCH_BYTES, _STRETCH_ROWS = 32 << 20, 1 << 20
 _MALFORMED = (ValueError, TypeError, KeyError, AttributeError, RecursionError, DatabaseError)
@@ -258,12 +254,18 @@ def batches_of(
             yield pa.record_batch([pa.nulls(rows)], ["rows"]).select([])
 
 
-def read_token(env: Env, root: str, token: ScanToken) -> Iterator[pa.RecordBatch]:
+def read_token(
+    env: Env, root: str, token: ScanToken, opened: OpenedRowSets
+) -> Iterator[pa.RecordBatch]:
     """The rows of a token, read from the files it names.
 
-    `root`: the database directory, as this process sees it; `token`: made by any process. Raises
-    DataError: the token carries Arrow data that are none; CorruptionError: a file is not what was
-    written, or is gone: the plan was released; DiskError: the disk refused.
+    Args:
+        root: the database directory, as this process sees it.
+        token: made by any process.
+        opened: rowsets that were read before, which this one joins.
+
+    Raises DataError: the token carries Arrow data that are none; CorruptionError: a file is not
+    what was written, or is gone: the plan was released; DiskError: the disk refused.
     """
     share = token.share
     schema = scan_schema(token.columns)
@@ -271,17 +273,11 @@ def read_token(env: Env, root: str, token: ScanToken) -> Iterator[pa.RecordBatch
         for batch in decode_batches(share.rows, schema):
             yield from batches_of(schema, batch.columns, batch.num_rows)
         return
-    path = env.resolve(root)
-    cache = BlockCache(_CACHE_BYTES)
-    reaper = FileReaper(env, path, lambda: NOTHING_READ, cache.forget)
-    files = TabletFiles(env, path, token.database_id, token.tablet_id, cache, reaper)
-    rowset = files.open_rowset(share.rowset, share.key_columns, {})
-    try:
-        pending = _pending_store(share, token.bound)
-        rowset = rowset.with_deltas(replace(rowset.tracker, memory=pending))
-        yield from _read_rows(rowset, share, token, schema)
-    finally:
-        rowset.base.close()
+    place = TabletPlace(env.resolve(root), token.database_id, token.tablet_id)
+    rowset = opened.rowset(env, place, share.rowset, share.key_columns)
+    pending = _pending_store(share, token.bound)
+    rowset = rowset.with_deltas(replace(rowset.tracker, memory=pending))
+    yield from _read_rows(rowset, share, token, schema)
 
 
 def _pending_store(share: RowSetShare, bound: SnapshotBound) -> DeltaMemStore:

@@ -13,7 +13,7 @@ from pyspark.sql.datasource import InputPartition
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.spark.arrow.arrow_types import to_spark
 from pykudu_sql.spark.options import TableLocation
-from pykudu_sql.spark.reading.token_task import read_tokens
+from pykudu_sql.spark.reading.token_task import read_in_task
 from pykudu_sql.storage.common.rows.history_columns import CHANGE_TYPE, COMMIT_TIMESTAMP
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.fs.local_env import LocalEnv
@@ -85,7 +85,7 @@ def _changes(location: TableLocation, partition: ChangePartition) -> Iterator[pa
 
 
 def _inserts(location: TableLocation, partition: SnapshotPartition) -> Iterator[pa.RecordBatch]:
-    for batch in read_tokens(location, partition.tokens, partition.lease):
+    for batch in read_in_task(location, partition.tokens, partition.lease):
         kinds = pa.array([INSERTED]).take(pa.array(np.zeros(batch.num_rows, np.int64)))
         times = pa.array(np.full(batch.num_rows, partition.moment, np.uint64))
         names = [*batch.schema.names, CHANGE_TYPE, COMMIT_TIMESTAMP]

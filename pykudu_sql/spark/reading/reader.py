@@ -17,7 +17,7 @@ from pykudu_sql.spark.arrow.arrow_types import arrow_schema, requested_columns, 
 from pykudu_sql.spark.options import ReadOptions
 from pykudu_sql.spark.reading.keeper import keep_lease
 from pykudu_sql.spark.reading.residual import Projection, Residual, matching
-from pykudu_sql.spark.reading.token_task import read_tokens
+from pykudu_sql.spark.reading.token_task import read_in_task
 from pykudu_sql.spark.worker_errors import reason_alone
 
 
@@ -82,7 +82,7 @@ class PykuduReader(DataSourceReader):
         """
         # An empty table has no share; Spark asks once all the same, with nothing.
         if isinstance(partition, TokenPartition):
-            rows = read_tokens(self._options.location, partition.tokens, partition.lease)
+            rows = read_in_task(self._options.location, partition.tokens, partition.lease)
             with reason_alone():
                 for batch in matching(rows, partition.residual):
                     yield to_spark(batch, partition.schema)

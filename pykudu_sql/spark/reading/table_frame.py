@@ -15,6 +15,7 @@ from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pykudu_sql.spark.options import TableLocation
 from pykudu_sql.spark.reading.read_plan import ReadPlan
 from pykudu_sql.spark.reading.token_task import read_tokens
+from pykudu_sql.storage.scan.opened_rowsets import OpenedRowSets
 from pykudu_sql.storage.scan.scan_token import RowSetShare, ScanToken
 
 
@@ -48,7 +49,8 @@ def count_rows(location: TableLocation, plan: ReadPlan) -> int:
     cannot be read.
     """
     tokens = [_without_columns(token).to_json() for token in plan.scan.tokens]
-    return sum(batch.num_rows for batch in read_tokens(location, tokens, plan.scan.lease_path))
+    rows = read_tokens(location, tokens, plan.scan.lease_path, OpenedRowSets())
+    return sum(batch.num_rows for batch in rows)
 
 
 def _without_columns(token: ScanToken) -> ScanToken:

@@ -32,7 +32,7 @@ from pykudu_sql.spark.arrow.arrow_types import arrow_schema, to_spark
 from pykudu_sql.spark.options import TableLocation
 from pykudu_sql.spark.reading.read_plan import ReadPlan
 from pykudu_sql.spark.reading.residual import matching
-from pykudu_sql.spark.reading.token_task import read_tokens
+from pykudu_sql.spark.reading.token_task import read_in_task
 from pykudu_sql.spark.worker_errors import loaded_by_task
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
@@ -118,7 +118,7 @@ def _reader(
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for share in batch.column(0).to_pylist():
-                for rows in matching(read_tokens(location, tokens_of(share), lease), residual):
+                for rows in matching(read_in_task(location, tokens_of(share), lease), residual):
                     yield to_spark(rows, expected)
 
     return read

@@ -11,17 +11,34 @@ from pykudu_sql.spark.reading.keeper import IDLE_SECONDS
 from pykudu_sql.storage.errors import CorruptionError, DiskError, OperationalError
 from pykudu_sql.storage.fs.lease import renew
 from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.scan.opened_rowsets import OpenedRowSets
 from pykudu_sql.storage.scan.scan_token import ScanToken, read_token
 
 _RENEW_SECONDS: Final = 10.0
 
 
-def read_tokens(
+# Spark hands one worker the tasks of one query after the other.
+_OF_WORKER: Final = OpenedRowSets()
+
+
+def read_in_task(
     location: TableLocation, tokens: Sequence[str], lease: str | None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of some tokens in a worker, which keeps their rowsets open; see `read_tokens`."""
+    return read_tokens(location, tokens, lease, _OF_WORKER)
+
+
+def read_tokens(
+    location: TableLocation, tokens: Sequence[str], lease: str | None, opened: OpenedRowSets
 ) -> Iterator[pa.RecordBatch]:
     """The rows of some tokens.
 
-    `tokens`: as JSON; `lease`: path of the claim on their files; None where none could be made.
+    Args:
+        location: of the table.
+        tokens: as JSON.
+        lease: path of the claim on their files; None where none could be made.
+        opened: rowsets that were read before.
+
     Raises OperationalError: the files were given back meanwhile; CorruptionError, DiskError: they
     cannot be read.
     """
@@ -29,7 +46,7 @@ def read_tokens(
     for text in tokens:
         claim.renew()
         try:
-            for batch in read_token(env, location.path, ScanToken.from_json(text)):
+            for batch in read_token(env, location.path, ScanToken.from_json(text), opened):
                 claim.renew()
                 yield batch
         except (CorruptionError, DiskError) as error:

@@ -11,7 +11,7 @@ from pykudu_sql.spark.options import ReadOptions
 from pykudu_sql.spark.reading import lease_registry, token_frame
 from pykudu_sql.spark.reading.read_plan import read_planner
 from pykudu_sql.spark.reading.residual import Projection, Residual, matching
-from pykudu_sql.spark.reading.token_task import read_tokens
+from pykudu_sql.spark.reading.token_task import read_in_task
 from pykudu_sql.spark.tables import read_table, write_table
 from pykudu_sql.storage.errors import (
     InvalidSchemaError,
@@ -170,7 +170,7 @@ def test_a_condition_that_the_scan_decides_needs_no_engine_in_tasks(
                 plan = planner.plan(planner.columns())
             assert isinstance(plan.residual, kind), where
             texts = [token.to_json() for token in plan.scan.tokens]
-            read = read_tokens(options.location, texts, plan.scan.lease_path)
+            read = read_in_task(options.location, texts, plan.scan.lease_path)
             found = [tuple(row.values()) for b in matching(read, plan.residual)
                      for row in b.to_pylist()]  # fmt: skip
             plan.scan.release()

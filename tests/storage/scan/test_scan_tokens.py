@@ -40,6 +40,7 @@ from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.remote.scan_planner import plan_tokens
 from pykudu_sql.storage.scan import scan_token
+from pykudu_sql.storage.scan.opened_rowsets import OpenedRowSets
 from pykudu_sql.storage.scan.scan_token import MemoryShare, RowSetShare, ScanToken, read_token
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_redo
@@ -47,10 +48,11 @@ from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_redo
 READER = """
 import json, sys
 from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.scan.opened_rowsets import OpenedRowSets
 from pykudu_sql.storage.scan.scan_token import ScanToken, read_token
 for line in sys.stdin:
     token = ScanToken.from_json(line)
-    for batch in read_token(LocalEnv(), sys.argv[1], token):
+    for batch in read_token(LocalEnv(), sys.argv[1], token, OpenedRowSets()):
         for row in batch.to_pylist():
             print(json.dumps(row))
 """
@@ -115,7 +117,9 @@ def scanned(store: Store, spec: ScanSpec, bound: int | None = None) -> list[dict
 def read_all(path: Path, tokens: tuple[ScanToken, ...]) -> list[dict[str, object]]:
     again = [ScanToken.from_json(token.to_json()) for token in tokens]
     assert tuple(again) == tokens
-    return rows_of([b for token in again for b in read_token(LocalEnv(), str(path), token)])
+    return rows_of(
+        [b for token in again for b in read_token(LocalEnv(), str(path), token, OpenedRowSets())]
+    )
 
 
 def test_wide_rows_come_a_few_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +135,7 @@ def test_wide_rows_come_a_few_at_a_time(tmp_path: Path, monkeypatch: pytest.Monk
     for predicate, rows in ((None, 500), (later, 400)):
         with plan_tokens(store, table_of(store), ScanSpec((0, 1, 2), predicate)) as plan:
             (token,) = plan.tokens
-            batches = list(read_token(LocalEnv(), str(path), token))
+            batches = list(read_token(LocalEnv(), str(path), token, OpenedRowSets()))
         assert sum(batch.num_rows for batch in batches) == rows
         assert max(batch.nbytes for batch in batches) <= most
     store.close()
@@ -410,5 +414,9 @@ def test_a_token_with_its_parts_exchanged_is_refused_or_reads_rows(tmp_path: Pat
                 for other in (None, -1, "x", [], {}, [1], {"rows": "AAAA"}):
                     text = json.dumps({**value, name: other})
                     with suppress(DataError, CorruptionError):
-                        list(read_token(LocalEnv(), str(path), ScanToken.from_json(text)))
+                        list(
+                            read_token(
+                                LocalEnv(), str(path), ScanToken.from_json(text), OpenedRowSets()
+                            )
+                        )
     store.close()
