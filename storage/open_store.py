@@ -204,7 +204,8 @@ class OpenStore(ABC):
         known, since the disk refused a commit and refused to take it back. Transactions that began
         before go on reading.
         """
-        self._process.check()
+        if not self._process.is_current:
+            self._process.check()
         if self._closed:
             raise InterfaceError(f"database '{self.path}' is closed")
         services = self._services

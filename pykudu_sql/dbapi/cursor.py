@@ -65,7 +65,9 @@ class Cursor:
 
         Raises Error: it failed, and changed nothing.
         """
-        session = self._opened()
+        session = self._session
+        if session is None or not session.process.is_current:
+            session = self._opened()
         self._outcome = self._rows = None
         self._outcome = outcome = session.execute(sql, () if parameters is None else parameters)
         self._rows = outcome.result
@@ -112,8 +114,11 @@ class Cursor:
     @guarded
     def fetchone(self) -> Row | None:
         """The next row, or None at the end."""
-        rows = self._result().fetch(1)
-        return rows[0] if rows else None
+        rows, session = self._rows, self._session
+        if rows is None or session is None or not session.process.is_current:
+            rows = self._result()
+        found = rows.fetch(1)
+        return found[0] if found else None
 
     @guarded
     def fetchmany(self, size: int | None = None) -> list[Row]:

@@ -47,11 +47,14 @@ class _Named:
 
 
 class TransactionScope:
-    """Runs statements in the right transaction. Used by one thread at a time."""
+    """Runs statements in the right transaction. Used by one thread at a time.
+
+    `current`: the open transaction.
+    """
 
     __slots__ = (
-        "_autocommit", "_begin", "_cancel_check", "_current", "_durable", "_is_explicit",
-        "_read_only", "_retry_queue", "_savepoints",
+        "_autocommit", "_begin", "_cancel_check", "_durable", "_is_explicit", "_read_only",
+        "_retry_queue", "_savepoints", "current",
     )  # fmt: skip
 
     def __init__(
@@ -78,7 +81,7 @@ class TransactionScope:
         self._retry_queue = retry_queue
         self._durable = durable
         self._autocommit = autocommit
-        self._current: Transaction | None = None
+        self.current: Transaction | None = None
         self._is_explicit = False
         self._read_only = False
         self._savepoints: list[_Named] = []
@@ -97,22 +100,17 @@ class TransactionScope:
     @property
     def is_open(self) -> bool:
         """Whether a transaction waits for commit or rollback."""
-        return self._current is not None
-
-    @property
-    def current(self) -> "Transaction | None":
-        """The open transaction."""
-        return self._current
+        return self.current is not None
 
     @property
     def stands_alone(self) -> bool:
         """Whether the next statement is a transaction of its own."""
-        return self._autocommit and self._current is None
+        return self._autocommit and self.current is None
 
     @property
     def gives_way(self) -> bool:
         """Whether a change of the catalog may end the open transaction, which has only read."""
-        current = self._current
+        current = self.current
         return current is not None and not (
             self._is_explicit or self._savepoints or current.has_writes
         )
@@ -122,13 +120,13 @@ class TransactionScope:
 
         Raises OperationalError: a transaction is open already.
         """
-        if self._current is not None:
+        if self.current is not None:
             raise OperationalError(
                 "a transaction is open already",
                 hint="COMMIT or ROLLBACK it, or set a SAVEPOINT in it",
                 sqlstate="25001",
             )
-        self._current = self._begin()
+        self.current = self._begin()
         self._is_explicit = True
         self._read_only = read_only
 
@@ -138,13 +136,13 @@ class TransactionScope:
         `value`: None leaves it as it is. Raises OperationalError: no transaction is open, or the
         open one has written, or was READ ONLY before.
         """
-        if self._current is None:
+        if self.current is None:
             if self._autocommit:
                 raise OperationalError(
                     "SET TRANSACTION needs a transaction", hint="BEGIN one", sqlstate="25P01"
                 )
-            self._current = self._begin()
-        if value and self._current.has_writes:
+            self.current = self._begin()
+        if value and self.current.has_writes:
             raise OperationalError(
                 "the open transaction has written rows: it cannot be READ ONLY from now on",
                 hint="COMMIT or ROLLBACK it first",
@@ -177,7 +175,7 @@ class TransactionScope:
 
     def _leave(self) -> "Transaction | None":
         """The transaction that was open; none is from here on."""
-        current, self._current = self._current, None
+        current, self.current = self.current, None
         self._is_explicit = self._read_only = False
         self._savepoints = []
         return current
@@ -187,13 +185,13 @@ class TransactionScope:
 
         Without autocommit it begins a transaction. Raises OperationalError: no transaction is open.
         """
-        if self._current is None:
+        if self.current is None:
             if self._autocommit:
                 raise OperationalError(
                     "SAVEPOINT needs a transaction", hint="BEGIN one", sqlstate="25P01"
                 )
-            self._current = self._begin()
-        self._savepoints.append(_Named(name, self._current.savepoint()))
+            self.current = self._begin()
+        self._savepoints.append(_Named(name, self.current.savepoint()))
 
     def rollback_to(self, name: str) -> None:
         """ROLLBACK TO: forget what was written since a savepoint, and the savepoints set since.
@@ -201,8 +199,8 @@ class TransactionScope:
         Raises UndefinedObjectError: there is none of that name in the open transaction.
         """
         number = self._number_of(name)
-        if self._current is not None:
-            self._current.rollback_to(self._savepoints[number].savepoint)
+        if self.current is not None:
+            self.current.rollback_to(self._savepoints[number].savepoint)
         del self._savepoints[number + 1 :]
 
     def release(self, name: str) -> None:
@@ -228,7 +226,7 @@ class TransactionScope:
 
         Raises OperationalError: it has.
         """
-        if self._current is not None and self._current.has_writes:
+        if self.current is not None and self.current.has_writes:
             raise OperationalError(
                 "the transaction has uncommitted changes",
                 hint="COMMIT or ROLLBACK it before refreshing",
@@ -238,11 +236,11 @@ class TransactionScope:
 
     def reading(self) -> "Transaction":
         """The transaction that a reading statement runs in."""
-        current = self._current
+        current = self.current
         if current is None:
             current = self._begin()
             if not self._autocommit:
-                self._current = current
+                self.current = current
         return current
 
     def querying(self) -> None:
@@ -259,15 +257,15 @@ class TransactionScope:
         its table, for which it has to be planned anew; QueryCancelledError: it was cancelled;
         Error: whatever `action` raised; nothing of it was done.
         """
-        if self._current is None:
+        if self.current is None:
             if self._autocommit:
                 return self.write_alone(action)
-            self._current = self._begin()
+            self.current = self._begin()
         if self._read_only:
             raise ReadOnlyError(
                 "the transaction was begun READ ONLY", hint="COMMIT, then BEGIN without READ ONLY"
             )
-        current = self._current
+        current = self.current
         saved = current.savepoint()
         try:
             return self._run_action(action, current)
@@ -328,7 +326,7 @@ class TransactionScope:
         `statement`: its first words. Raises OperationalError: the open transaction was begun by
         BEGIN, or has written.
         """
-        if self._current is None:
+        if self.current is None:
             return
         if not self.gives_way:
             raise OperationalError(

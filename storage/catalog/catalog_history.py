@@ -78,7 +78,7 @@ class CatalogHistory:
     catalogs: tuple[Catalog, ...] = (EMPTY_CATALOG,)
     complete_since: SnapshotBound = NOTHING
 
-    @property
+    @cached_property
     def latest(self) -> Catalog:
         """The catalog now."""
         return self.catalogs[-1]

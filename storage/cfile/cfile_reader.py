@@ -398,6 +398,31 @@ class CFileReader:
             return start + bisect(range(start - first, stop - first), target, key=read)
         return start + bisect(range(start, stop), target, key=self.cell)
 
+    def find_in_memory(self, cell: Cell, start: int, stop: int) -> int | None:
+        """The row start <= ordinal < stop that has a cell, -1 if none has; None if they are not
+        decoded.
+
+        `cell`, `start`, `stop`: as for `search`; no two rows have the same cell.
+        """
+        if start >= stop:
+            return -1
+        target: Any = cell
+        base = 0
+        decoded = self._whole_memo()
+        if decoded is None:
+            number = bisect_right(self.first_ordinals, start) - 1
+            base, end = self.first_ordinals[number : number + 2]
+            decoded = self._block_memos[number]()
+            if decoded is None or stop > end:
+                return None
+            self._short_ways += 1
+            if self._short_ways >= _SHORT_WAYS:
+                self._short_ways = 0
+                self._cache.peek(self._block_keys[number])
+        read, rows = decoded.read_cell, range(start - base, stop - base)
+        place = bisect_left(rows, target, key=read)
+        return start + place if place < len(rows) and read(rows[place]) == target else -1
+
     def _expect_rows(self, start: int, stop: int) -> None:
         if not 0 <= start <= stop <= self.row_count:
             raise InternalError(f"{self._blocks} has {self.row_count} rows, not {start} to {stop}")

@@ -14,12 +14,15 @@ from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
 _MOSTLY = 8
 
 
-def tablet_of_key(table: TableInfo, key: tuple[Cell, ...]) -> int | None:
-    """The index of the tablet that a key belongs to; None outside all range partitions."""
+def tablet_of_key(table: TableInfo, key: tuple[Cell, ...], encoded: bytes) -> int | None:
+    """The index of the tablet that a key belongs to; None outside all range partitions.
+
+    `key`: cells in key order; `encoded`: the same as bytes.
+    """
     if len(table.tablets) == 1 and not table.partition_schema.range_column_ids:
         return 0
     try:
-        return table.assigner.assign_one(dict(zip(table.schema.key_ids, key, strict=True)))
+        return table.assigner.assign_key(key, encoded)
     except UncoveredRangeError:
         return None
 

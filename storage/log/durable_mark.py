@@ -91,7 +91,7 @@ class DurableMark:
         self._log = DurableEnd(0, 0)
         self._file: WritableFile | None = None
         self._started = False
-        self._is_behind = False
+        self.is_behind = False
         self._lock = threading.Lock()
 
     def start(self, log: DurableEnd, manifest: DurableEnd) -> None:
@@ -107,18 +107,13 @@ class DurableMark:
             try:
                 self._file = self._create()
             except DiskError:
-                self._is_behind = True
+                self.is_behind = True
                 self._remove()
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether the disk refused what was to be noted last."""
-        return self._is_behind
 
     def renew(self) -> None:
         """Note again what the disk refused; does nothing where it did not."""
         with self._lock:
-            if self._is_behind and self._started:
+            if self.is_behind and self._started:
                 self._write()
 
     def note_log(self, end: DurableEnd) -> None:
@@ -157,7 +152,7 @@ class DurableMark:
             self._slots[offset] = slot
             if not self._started:
                 return
-            if self._file is None or self._is_behind:
+            if self._file is None or self.is_behind:
                 self._write()
                 return
             try:
@@ -173,13 +168,13 @@ class DurableMark:
             else:
                 for offset, slot in self._slots.items():
                     self._file.write_at(offset, slot, point="durable.note")
-            self._is_behind = False
+            self.is_behind = False
         except DiskError:
             self._give_up()
 
     def _give_up(self) -> None:
         """What is acknowledged must be seen: without the file readers take everything."""
-        self._is_behind = True
+        self.is_behind = True
         with suppress(DiskError):
             self._remove()
 

@@ -69,7 +69,9 @@ class WriteAheadLog:
         self._writer = writer
         self._durable = writer.last_sequence
         self._syncing = False
-        self._sync_condition = threading.Condition()
+        self._sync_lock = threading.RLock()
+        self._sync_condition = threading.Condition(self._sync_lock)
+        self._waiting = 0
 
     @classmethod
     def open(
@@ -247,7 +249,7 @@ class WriteAheadLog:
 
         Raises DiskError: refused by the file system; what is left will be dropped another time.
         """
-        with self._sync_condition:
+        with self._sync_lock:
             segments = self._segments
             first_live = max(
                 i for i, s in enumerate(segments) if i == 0 or s.first_sequence <= sequence
@@ -293,9 +295,9 @@ class WriteAheadLog:
         `sequence`: the record that shall be durable, or None to get the turn in any case. Returns
         True when the turn is the caller's, False when another thread made it durable.
         """
-        with self._sync_condition:
+        with self._sync_lock:  # as the condition does, with two calls less
             while self._syncing:
-                self._sync_condition.wait()
+                self._wait()
                 if sequence is not None and sequence <= self._durable:
                     return False
             if sequence is not None and sequence <= self._durable:
@@ -303,16 +305,25 @@ class WriteAheadLog:
             self._syncing = True
             return True
 
+    def _wait(self) -> None:
+        """Wait until a turn ends. The caller holds the lock."""
+        self._waiting += 1
+        try:
+            self._sync_condition.wait()
+        finally:
+            self._waiting -= 1
+
     def _yield_lead(self, durable: int) -> None:
         """End one's turn, however it went, and wake those who wait."""
         try:
             if durable > self._durable and self._mark is not None:
                 self._mark.note_log(self.durable_end)
         finally:  # also when the thread is interrupted
-            with self._sync_condition:
+            with self._sync_lock:
                 self._durable = max(self._durable, durable)
                 self._syncing = False
-                self._sync_condition.notify_all()
+                if self._waiting:
+                    self._sync_condition.notify_all()
 
     def _sync_as_leader(self) -> None:
         durable = 0
@@ -365,5 +376,5 @@ class WriteAheadLog:
             raise
         self._writer = writer
         old.abandon()
-        with self._sync_condition:
+        with self._sync_lock:
             self._segments = [*self._segments, segment_of(writer, self._directory)]

@@ -17,7 +17,7 @@ from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.ingest.row_shape import shape_of
 from pykudu_sql.storage.tablet.commit_record import RowInsert, RowMutation, TabletWrites
 from pykudu_sql.storage.tablet.rowset.locator import find_row
-from pykudu_sql.storage.tablet.rowset.rowset import RowSet
+from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe, RowSet
 from pykudu_sql.storage.tablet.tablet import Tablet, store_id_of
 from pykudu_sql.storage.tablet.write.keyed_operations import ChangedRow, KeyedRow, NewRow, decide
 from pykudu_sql.storage.transaction.resulting_rows import check_row_result
@@ -42,14 +42,14 @@ def keyed_row(
     explicit, cells = cells, shape.complete(cells)
     shape.check(cells, explicit)
     key = tuple([cells[i] for i in table.schema.key_ids])
-    index = table.assigner.assign_one(cells)
+    encoded = table.key_encoder.encode_one(key)
+    index = table.assigner.assign_key(key, encoded)
     if counter is not None:
         number = cells[counter.id]
         if isinstance(number, int):
             services.auto_increment.note(table, kind, number)
     tablet = services.tablets[table.tablets[index].id]
-    probe = tablet.probe(key)
-    return tablet, KeyedRow(kind, probe, cells, *shape.changed)
+    return tablet, KeyedRow(kind, KeyProbe(encoded, key), cells, *shape.changed)
 
 
 def _stored(

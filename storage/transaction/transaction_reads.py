@@ -19,6 +19,7 @@ from pykudu_sql.storage.ingest.table import tablet_of_key
 from pykudu_sql.storage.scan.cache_use import fits_cache
 from pykudu_sql.storage.scan.table_scan import MOST_DECODED, RowSetRead, TableScan
 from pykudu_sql.storage.scan.table_summary import summarize
+from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.transaction.addressed_rows import AddressedRows, WrittenRowSet
 from pykudu_sql.storage.transaction.transaction_services import TransactionServices
@@ -162,11 +163,12 @@ class TransactionReads:
         if bound is not None:
             self._hold_of(table, bound)
         columns = table.schema.select(tuple(column_ids))
-        index = tablet_of_key(table, key)
+        encoded = table.key_encoder.encode_one(key)
+        index = tablet_of_key(table, key, encoded)
         if index is None:
             return None
         tablet = self._services.tablets[table.tablets[index].id]
-        probe = tablet.probe(key)
+        probe = KeyProbe(encoded, key)
         if bound is not None or not self._writes.by_tablet:
             return tablet.read_row(probe, columns, self.bound if bound is None else bound)
         pending = self._writes.by_tablet.get(tablet.id)

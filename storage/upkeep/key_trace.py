@@ -67,7 +67,7 @@ def trace_key(table: TableInfo, tablets: Mapping[str, Tablet], key: tuple[Cell, 
     `tablets`: by UUID; `key`: cells in key order. Raises CorruptionError, DiskError: a file cannot
     be read.
     """
-    index = tablet_of_key(table, key)
+    index = tablet_of_key(table, key, table.key_encoder.encode_one(key))
     if index is None:
         return KeyTrace(None, None, len(table.tablets), ())
     tablet = tablets[table.tablets[index].id]

@@ -42,12 +42,13 @@ class Lookup:
             if key is None
             else transaction.lookup(plan.table, key, self._column_ids, plan.bound)
         )
-        rows = () if cells is None else (self._row(cells),)
+        if cells is not None and self._conversions:
+            cells = self._converted(cells)
+        rows = () if cells is None else (cells,)
         return Outcome(RowResult(self._header, rows), len(rows))
 
-    def _row(self, cells: tuple[Cell, ...]) -> Row:
-        if not self._conversions:
-            return cells
+    def _converted(self, cells: tuple[Cell, ...]) -> Row:
+        """The Python values of cells."""
         values: list[Any] = list(cells)
         for index, data_type in self._conversions.items():
             values[index] = from_cell(values[index], data_type)

@@ -49,8 +49,11 @@ class HashBucketer:
 
     def bucket(self, cells: Sequence[Cell]) -> int:
         """The bucket of one row, its cells in the order of the dimension's columns."""
-        key = self._encoder.encode_one(cells)
-        return murmur64a_one(key, self.dimension.seed) % self.dimension.buckets
+        return self.bucket_of(self._encoder.encode_one(cells))
+
+    def bucket_of(self, encoded: bytes) -> int:
+        """The bucket of one row, the cells of the dimension's columns encoded as a key."""
+        return murmur64a_one(encoded, self.dimension.seed) % self.dimension.buckets
 
 
 class PartitionAssigner:
@@ -70,6 +73,13 @@ class PartitionAssigner:
             )
             for span in spans
         ]
+        self._key_ids = schema.key_ids
+        # What decides by the bytes of the whole key, where one hash dimension does.
+        self._key_bucketer = None
+        if not self._range_ids and [len(each) for each in self._bucketers] == [1]:
+            (bucketer,) = self._bucketers[0]
+            if bucketer.dimension.column_ids == schema.key_ids:
+                self._key_bucketer = bucketer
         self._open_below = bool(spans) and spans[0].lower is None
         self._lowers = [span.lower for span in spans if span.lower is not None]
         self._uppers = [span.upper for span in spans]
@@ -124,6 +134,16 @@ class PartitionAssigner:
             bucket = bucketer.bucket([cells[i] for i in dimension.column_ids])
             index = index * dimension.buckets + bucket
         return self._offsets[span] + index
+
+    def assign_key(self, key: Sequence[Cell], encoded: bytes) -> int:
+        """The partition of the row of a key, cells in key order; `encoded`: the same as bytes.
+
+        Raises UncoveredRangeError: the row lies outside all ranges.
+        """
+        bucketer = self._key_bucketer
+        if bucketer is not None:
+            return bucketer.bucket_of(encoded)
+        return self.assign_one(dict(zip(self._key_ids, key, strict=True)))
 
     def covers(self, cells: Mapping[int, Cell]) -> bool:
         """Whether one row, its cells by column id, lies in some range."""

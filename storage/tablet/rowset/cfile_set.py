@@ -357,7 +357,17 @@ class CFileSet:
         return cached if isinstance(cached, EncodedKeys) else None
 
     def find_one(self, probe: KeyProbe) -> int:
-        """The ordinal of a key, or -1."""
+        """The ordinal of a key, or -1.
+
+        The first rowset that is asked for a key is as a rule the one that has it: if its keys are
+        in memory, they are searched at once. Of more rowsets most do not have it, which their bloom
+        filters say sooner.
+        """
+        if not probe.was_sought:
+            probe.was_sought = True
+            ordinal = self._find_in_memory(probe)
+            if ordinal is not None:
+                return ordinal
         if not self.bloom.may_contain_one(probe.hash):
             return -1
         start, stop = self.key_index.find_range(probe.encoded)
@@ -373,6 +383,18 @@ class CFileSet:
             if column is not last:
                 stop = cfile.search(cell, start, stop, "right")
         return start
+
+    def _find_in_memory(self, probe: KeyProbe) -> int | None:
+        """The ordinal of a key, or -1; None where more than decoded cells of one column say it."""
+        if len(self._key_columns) > 1:
+            return None
+        index = self._index or self.key_index
+        start, stop = index.find_range(probe.encoded)
+        column = self._key_columns[0]
+        cfile = self._columns.get(column.id)
+        if cfile is None or cfile.type is not column.type:
+            cfile = self._key_cfile(column)
+        return cfile.find_in_memory(probe.cells[0], start, stop)
 
     def _key_cfile(self, column: ColumnSchema) -> CFileReader:
         cfile = self._cfile_of(column)

@@ -99,7 +99,7 @@ class DiskRowSet:
         tracker = self.tracker
         if not tracker.is_visible(bound):
             return None
-        base = self.base.cells(columns, ordinal)
+        base = self.base.cells(columns, ordinal) if columns else ()
         if own is None and tracker.is_empty:
             return base
         column_ids = [column.id for column in columns]

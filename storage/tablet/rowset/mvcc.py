@@ -20,20 +20,18 @@ _TIMEOUT = 60.0  # seconds
 
 
 class MvccManager:
-    """Tracks the time up to which commits are visible. Safe for threads."""
+    """Tracks the time up to which commits are visible. Safe for threads.
+
+    `bound`: of a snapshot taken now.
+    """
 
     def __init__(self, bound: SnapshotBound) -> None:
         """Start with every commit below `bound` visible."""
-        self._bound = bound
+        self.bound = bound
         self._assigned = last_before(bound)
         self._lock = threading.RLock()
         self._published = threading.Condition(self._lock)
         self._waiting = 0
-
-    @property
-    def bound(self) -> SnapshotBound:
-        """The bound of a snapshot taken now."""
-        return self._bound
 
     def assign(self, timestamp: Timestamp) -> None:
         """Note that a commit of this time is being applied. The caller holds the commit lock."""
@@ -42,8 +40,8 @@ class MvccManager:
     def publish(self, timestamp: Timestamp) -> None:
         """Make every commit up to and including this time visible."""
         with self._lock:  # as the condition does, with two calls less
-            if timestamp >= self._bound:
-                self._bound = bound_at(timestamp)
+            if timestamp >= self.bound:
+                self.bound = bound_at(timestamp)
                 if self._waiting:
                     self._published.notify_all()
 
@@ -67,7 +65,7 @@ class MvccManager:
             self._waiting += 1
             try:
                 is_complete = self._published.wait_for(
-                    lambda: self._bound >= target or in_vain(), _TIMEOUT
+                    lambda: self.bound >= target or in_vain(), _TIMEOUT
                 )
             finally:
                 self._waiting -= 1

@@ -31,15 +31,19 @@ from pykudu_sql.storage.tablet.delta.row_change import RowChange
 class KeyProbe:
     """One key in the forms that a look-up needs.
 
-    `encoded`: its order-preserving bytes; `cells`: its cells, in key order.
+    Attributes:
+        encoded: its order-preserving bytes.
+        cells: its cells, in key order.
+        was_sought: whether a rowset on disk was asked for it before.
     """
 
-    __slots__ = ("_hash", "cells", "encoded")
+    __slots__ = ("_hash", "cells", "encoded", "was_sought")
 
     def __init__(self, encoded: bytes, cells: tuple[Cell, ...]) -> None:
         """See the attributes."""
         self.encoded = encoded
         self.cells = cells
+        self.was_sought = False
         self._hash: int | None = None
 
     @property

@@ -7,7 +7,7 @@ The tree is immutable.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from itertools import accumulate
 
@@ -37,18 +37,16 @@ class RowSetTree:
     def __len__(self) -> int:
         return len(self.rowsets)
 
-    def with_key(self, key: bytes) -> Iterator[DiskRowSet]:
-        """The rowsets whose interval holds a key."""
-        return self.overlapping(key, key)
-
-    def overlapping(self, low: bytes, high: bytes) -> Iterator[DiskRowSet]:
+    def overlapping(self, low: bytes, high: bytes) -> list[DiskRowSet]:
         """The rowsets whose interval overlaps [low, high]."""
+        found = []
         index = bisect_right(self._lows, high)
         while index and self._highest[index - 1] >= low:
             index -= 1
             rowset = self.rowsets[index]
             if rowset.meta.max_key >= low:
-                yield rowset
+                found.append(rowset)
+        return found
 
     def replace(self, removed: Sequence[DiskRowSet], added: Sequence[DiskRowSet]) -> "RowSetTree":
         """The tree with some rowsets exchanged for others."""

@@ -59,6 +59,8 @@ def test_rows_of_a_batch_go_where_each_row_goes(
                 assigner.assign(to_columns(types, [row]))
     for index, row in zip(expected, covered, strict=True):
         assert _belongs(types, partition_schema, partitions[index], row)
+        encoded = KeyEncoder(schema.key_columns).encode_one(row)
+        assert assigner.assign_key(row, encoded) == index
     for as_dictionary in (False, True):
         columns = to_columns(types, covered, as_dictionary=as_dictionary)
         found = assigner.assign(columns)

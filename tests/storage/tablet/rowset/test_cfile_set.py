@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
+from pykudu_sql.storage.cfile.bloom_filter import BloomFilter
 from pykudu_sql.storage.common.predicate.column_predicate import Comparison, Op
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.tablet.rowset.cfile_set import CFileSet
@@ -24,6 +26,26 @@ def test_a_key_is_at_its_ordinal_and_an_absent_one_at_none() -> None:
     small, base = flushed()
     probe = small.tablet.probe
     assert [base.find_one(probe((key,))) for key in (0, 2, 98, 1, 99, -2)] == [0, 1, 49, -1, -1, -1]
+
+
+def test_keys_in_memory_are_searched_without_the_bloom_filter_in_the_first_rowset_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    small, base = flushed()
+    asked: list[int] = []
+    may_contain_one = BloomFilter.may_contain_one
+    monkeypatch.setattr(
+        BloomFilter,
+        "may_contain_one",
+        lambda bloom, hash64: (asked.append(hash64), may_contain_one(bloom, hash64))[1],
+    )
+    fresh = [small.tablet.probe((key,)) for key in (-2, 1, 2, 98, 99)]
+    assert base.find_one(small.tablet.probe((4,))) == 2
+    assert len(asked) == 1  # its keys were not in memory
+    assert [base.find_one(probe) for probe in fresh] == [-1, -1, 1, 49, -1]
+    assert len(asked) == 1
+    assert [base.find_one(probe) for probe in fresh] == [-1, -1, 1, 49, -1]
+    assert len(asked) == 1 + len(fresh)
 
 
 def test_many_keys_are_where_each_of_them_is() -> None:

@@ -36,4 +36,4 @@ def test_a_stab_finds_exactly_the_intervals_that_overlap(
     wanted = {r.id for r in rowsets if r.meta.min_key <= high and r.meta.max_key >= low}
     assert {rowset.id for rowset in tree.overlapping(low, high)} == wanted
     one = {r.id for r in rowsets if r.meta.min_key <= low <= r.meta.max_key}
-    assert {rowset.id for rowset in tree.with_key(low)} == one
+    assert {rowset.id for rowset in tree.overlapping(low, low)} == one
