@@ -100,6 +100,11 @@ class BlockCache:
             self._disown(key)
             return entry[0]
 
+    @property
+    def has_room(self) -> bool:
+        """Whether less than half of it is in use: what is kept then crowds out nothing."""
+        return 2 * self._used < self.capacity
+
     def is_asked_again(self, key: Key) -> bool:
         """Whether this was asked about a key not long ago. It is a hint: few keys are remembered.
 

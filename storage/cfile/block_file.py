@@ -90,12 +90,19 @@ def checksum(
 
 
 class BlockFile:
-    """An open file of checksummed blocks. Safe for threads."""
+    """An open file of checksummed blocks. Safe for threads.
+
+    Attributes:
+        read_unchecked: bytes by offset and length, for what carries its own proof or is checked by
+            who reads it; raises CorruptionError where the file ends before them.
+        seed: the checksum of the file's identity, from which all others start.
+    """
 
     def __init__(self, file: RandomAccessFile, identity: FileIdentity) -> None:
         """Read an open file as the one that `identity` names."""
         self._file = file
-        self._seed = identity.checksum_seed()
+        self.read_unchecked = file.read
+        self.seed = identity.checksum_seed()
 
     @property
     def path(self) -> str:
@@ -110,10 +117,6 @@ class BlockFile:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-    def read_unchecked(self, offset: int, length: int) -> bytes:
-        """Bytes that carry their own proof. Raises CorruptionError: the file ends before them."""
-        return self._file.read(offset, length)
 
     def read(self, section: Section, name: str, pointer: BlockPointer) -> Bytes:
         """What a pointer points at.
@@ -158,7 +161,7 @@ class BlockFile:
             for number in range(begin, end):
                 block = data[position : position + lengths[number]]
                 place = offset + position
-                crc = checksum(self._seed, section, name, first + number, place, block)
+                crc = checksum(self.seed, section, name, first + number, place, block)
                 if crc != checksums[number]:
                     raise self.corruption(
                         section, name, first + number, place, "checksum does not match"
@@ -181,7 +184,7 @@ class BlockFile:
         Raises CorruptionError: the page is not what was written there.
         """
         data = self._file.read(offset, length)
-        if google_crc32c.extend(self._seed, data) != expected:
+        if google_crc32c.extend(self.seed, data) != expected:
             raise CorruptionError(f"checksum of the page at {offset} does not match")
         return data
 
@@ -192,7 +195,7 @@ class BlockFile:
         CorruptionError: a page is not what was written there.
         """
         data = self._file.read(offset, length)
-        extend, seed = google_crc32c.extend, self._seed
+        extend, seed = google_crc32c.extend, self.seed
         for place, expected in zip(range(0, length, page_bytes), checksums, strict=True):
             if extend(seed, data[place : place + page_bytes]) != expected:
                 raise CorruptionError(f"checksum of the page at {offset + place} does not match")

@@ -50,14 +50,16 @@ class EqualCells(NamedTuple):
         blocks: all of the CFile, None where lengths differ.
         page_bytes: of a page.
         checksums: of all pages.
-        read_page: reads one by offset, length and checksum; see `BlockFile`.
+        read: gives bytes of the file, unchecked, by offset and length.
+        seed: that checksums of pages start from.
         decode: the cell of its bytes; raises UnicodeDecodeError where they are no text.
     """
 
     blocks: Sequence[EqualBlock | None]
     page_bytes: int
     checksums: memoryview
-    read_page: Callable[[int, int, int], bytes]
+    read: Callable[[int, int], bytes]
+    seed: int
     decode: Callable[[bytes], Cell]
 
 
@@ -198,7 +200,8 @@ class PagedCells:
             )
         ]
         decode = bytes.decode if self._is_text else bytes
-        return EqualCells(blocks, size, pages.checksums, self._file.read_page, decode)
+        file = self._file
+        return EqualCells(blocks, size, pages.checksums, file.read_unchecked, file.seed, decode)
 
     @cached_property
     def _checksums(self) -> PageChecksums:

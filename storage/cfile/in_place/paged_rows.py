@@ -7,6 +7,8 @@ of that page, and not the calls on the way there.
 
 from collections.abc import Sequence
 
+from google_crc32c import extend
+
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import CorruptionError
@@ -37,21 +39,26 @@ class PagedRows:
         """
         columns = self._columns
         if not columns or not columns[0].is_read_in_place(number):
-            return [column.cell_at(number, slot) for column in columns]
+            return self._read_singly(number, slot)
         row: list[Cell] = []
         try:
-            for blocks, size, checksums, read_page, decode, touches, cell_at in self._plans:
+            for blocks, size, checksums, read, seed, decode, touches, cell_at in self._plans:
                 block = blocks[number]
                 if block is not None:
                     offset, pages, start, width, first = block
                     page, begin = divmod(start + slot * width, size)
                     if begin + width <= size and page < pages:
-                        data = read_page(offset + page * size, size, checksums[first + page])
+                        data = read(offset + page * size, size)
+                        if extend(seed, data) != checksums[first + page]:
+                            return self._read_singly(number, slot)
                         row.append(decode(data[begin : begin + width]))
                         touches[number] += 1
                         continue
                 row.append(cell_at(number, slot))
         except (CorruptionError, UnicodeDecodeError):
-            # The way by single columns says where the damage is.
-            return [column.cell_at(number, slot) for column in columns]
+            return self._read_singly(number, slot)
         return row
+
+    def _read_singly(self, number: int, slot: int) -> list[Cell]:
+        """The same column by column, which says where damage is."""
+        return [column.cell_at(number, slot) for column in self._columns]

@@ -2,7 +2,8 @@
 
 A row of many texts costs a block look-up and a text for each of them. Where a row is asked for
 again soon, its cells are kept together in the block cache, so rows asked for often are one look-up,
-and their blocks need not be in memory. A row read once is not kept: it would crowd out others.
+and their blocks need not be in memory. Unless the cache has room, a row read once is not kept: it
+would crowd out others.
 """
 
 from bisect import bisect_right
@@ -101,7 +102,7 @@ class BaseRows:
         if isinstance(cached, tuple):
             return cached
         row = self._read(ordinal)
-        if self._cache.is_asked_again(key):
+        if self._cache.has_room or self._cache.is_asked_again(key):
             self._cache.put(key, row, _ENTRY_BYTES + sum(map(getsizeof, row)))
         return row
 
