@@ -41,6 +41,7 @@ class PagedRows:
         if not columns or not columns[0].is_read_in_place(number):
             return self._read_singly(number, slot)
         row: list[Cell] = []
+        count = columns[0].touches[number] + 1
         try:
             for blocks, size, checksums, read, seed, decode, touches, cell_at in self._plans:
                 block = blocks[number]
@@ -52,7 +53,7 @@ class PagedRows:
                         if extend(seed, data) != checksums[first + page]:
                             return self._read_singly(number, slot)
                         row.append(decode(data[begin : begin + width]))
-                        touches[number] += 1
+                        touches[number] = count
                         continue
                 row.append(cell_at(number, slot))
         except (CorruptionError, UnicodeDecodeError):

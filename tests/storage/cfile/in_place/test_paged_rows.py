@@ -110,6 +110,20 @@ def test_blocks_that_a_scan_has_decoded_are_read_in_memory(
     assert rows.read(1, 300) == _row(BLOCK_ROWS + 300)
 
 
+def test_touches_are_those_of_the_first_column_however_often_its_block_is_evicted(
+    files: Any, path: str
+) -> None:
+    cache = BlockCache(1 << 26)
+    columns = _columns(files.open(path, cache))[:3]
+    rows = PagedRows(columns)
+    for _ in range(12):
+        for slot in range(30):
+            assert rows.read(0, slot) == _row(slot)[:3]
+        columns[1].read_range(0, 10)  # stays decoded
+        cache.pop((path, "equal", 0))
+        assert max(column.touches[0] for column in columns) <= 24
+
+
 @pytest.mark.parametrize(("name", "place"), [("equal", 0), ("bytes", 1), ("short", 2)])
 def test_a_flipped_bit_is_an_error_that_names_column_and_block(
     files: Any, path: str, name: str, place: int
