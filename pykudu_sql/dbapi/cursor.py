@@ -117,8 +117,8 @@ class Cursor:
         rows, session = self._rows, self._session
         if rows is None or session is None or not session.process.is_current:
             rows = self._result()
-        found = rows.fetch(1)
-        return found[0] if found else None
+        fetched = rows.fetch(1)
+        return fetched[0] if fetched else None
 
     @guarded
     def fetchmany(self, size: int | None = None) -> list[Row]:

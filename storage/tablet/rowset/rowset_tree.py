@@ -39,14 +39,14 @@ class RowSetTree:
 
     def overlapping(self, low: bytes, high: bytes) -> list[DiskRowSet]:
         """The rowsets whose interval overlaps [low, high]."""
-        found = []
+        rowsets = []
         index = bisect_right(self._lows, high)
         while index and self._highest[index - 1] >= low:
             index -= 1
             rowset = self.rowsets[index]
             if rowset.meta.max_key >= low:
-                found.append(rowset)
-        return found
+                rowsets.append(rowset)
+        return rowsets
 
     def replace(self, removed: Sequence[DiskRowSet], added: Sequence[DiskRowSet]) -> "RowSetTree":
         """The tree with some rowsets exchanged for others."""
