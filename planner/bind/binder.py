@@ -121,6 +121,7 @@ def _bound(tree: exp.Expr, binder: "_Binder") -> BoundQuery:
         frozenset(relations.views),
         timestamp_parameters,
         frozenset(e for each in binder.selects for e in absent_relations(each.scope.steps)),
+        null_tested=relations.uses.null_tested_ids(),
     )
 
 

@@ -170,6 +170,7 @@ class BoundQuery:
         stars: each `*` of a SELECT list with the stored tables it covers.
         names: the result's column names.
         used: ids of the columns that are needed of each mention; none of one that is left out.
+        null_tested: those of them of which nothing is needed but whether they are NULL.
         starred: the mentions whose columns a `*` shows, so that their scans must have no others.
         engine_aliases: names of relations in the engine's SQL, where these are not their aliases.
         volatile: whether the moment of planning went into it.
@@ -196,6 +197,7 @@ class BoundQuery:
     maybe_absent: frozenset[Relation] = frozenset()
     addressed: TableReference | None = None
     supplies: Projections = ()
+    null_tested: Mapping[TableReference, frozenset[int]] = field(default_factory=dict)
 
     def scope_of(self, select: exp.Select) -> Scope:
         """The relations of a SELECT of the tree."""

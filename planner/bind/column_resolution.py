@@ -12,6 +12,7 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.bound_query import bind_column, bind_field
 from pykudu_sql.planner.bind.missing_column import undefined_column
 from pykudu_sql.planner.bind.names import ambiguous, repeated, unresolved
+from pykudu_sql.planner.bind.null_tests import is_null_tested
 from pykudu_sql.planner.bind.qualifiers import EngineAliases, qualified_relation, struct_field
 from pykudu_sql.planner.bind.relations import ColumnUses, Relation, Scope, TableReference
 from pykudu_sql.planner.parse.source_spans import node_span
@@ -108,5 +109,6 @@ class ColumnResolver:
 
     def _bind(self, column: exp.Column, relations: Sequence[Relation]) -> None:
         bind_column(column, relations)
+        note = self._uses.note_null_test if is_null_tested(column) else self._uses.note
         for relation in relations:
-            self._uses.note(relation, column.name.lower())
+            note(relation, column.name.lower())

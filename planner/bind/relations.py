@@ -269,13 +269,23 @@ class ColumnUses:
 
     def __init__(self) -> None:
         self._column_ids: dict[TableReference, set[int]] = {}
+        self._value_ids: dict[TableReference, set[int]] = {}
 
     def note(self, relation: Relation, name: str) -> None:
         """Note that a column of a relation is needed."""
         if isinstance(relation, TableReference):
-            self._column_ids.setdefault(relation, set()).add(relation.column(name).id)
+            column_id = relation.column(name).id
+            self._column_ids.setdefault(relation, set()).add(column_id)
+            self._value_ids.setdefault(relation, set()).add(column_id)
         else:
             self.note_outputs(each for each in relation.columns if each.name.lower() == name)
+
+    def note_null_test(self, relation: Relation, name: str) -> None:
+        """Note that of a column of a relation only is needed whether it is NULL."""
+        if isinstance(relation, TableReference):
+            self._column_ids.setdefault(relation, set()).add(relation.column(name).id)
+        else:
+            self.note(relation, name)
 
     def note_outputs(self, columns: Iterable[OutputColumn]) -> None:
         """Note that columns of a query are needed."""
@@ -286,6 +296,13 @@ class ColumnUses:
     def column_ids(self) -> Mapping[TableReference, frozenset[int]]:
         """The columns that are needed so far; mentions without any are left out."""
         return {reference: frozenset(ids) for reference, ids in self._column_ids.items()}
+
+    def null_tested_ids(self) -> Mapping[TableReference, frozenset[int]]:
+        """Those of them of which nothing is needed but whether they are NULL."""
+        return {
+            reference: frozenset(ids - self._value_ids.get(reference, set()))
+            for reference, ids in self._column_ids.items()
+        }
 
     def renamed(
         self, columns: Sequence[OutputColumn], alias: exp.TableAlias | None

@@ -11,6 +11,7 @@ from typing import Any
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.explain.change_text import change_details, change_head
 from pykudu_sql.planner.explain.predicate_text import (
+    column_names,
     matching_indexes,
     parameter_text,
     predicate_text,
@@ -258,7 +259,7 @@ def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
         details.append(f"limit: {scan.limit}")
     if scan.order is not ScanOrder.NONE:
         details.append(f"order: by {scan.order}")
-    names = [table.schema.by_id[i].name for i in scan.column_ids]
+    names = column_names(scan)
     details.append(f"columns: {', '.join([*names, 'row addresses'] if scan.addressed else names)}")
     if scan_facts.filtered_by:
         details.append(f"narrowed by: rows of {', '.join(scan_facts.filtered_by)}")

@@ -59,6 +59,8 @@ def _scan(scan: Scan, facts: ExplainFacts) -> dict[str, Any]:
     entry["columns"] = [table.schema.by_id[i].name for i in scan.column_ids]
     if not is_stored(table):
         return entry
+    if scan.validity_ids:
+        entry["null_tested"] = [c.name for c in table.schema.columns if c.id in scan.validity_ids]
     if scan.addressed:
         entry["row_addresses"] = True
     entry["tablets"] = len(table.tablets)

@@ -1,4 +1,4 @@
-"""Pushed predicates as SQL, for EXPLAIN."""
+"""Columns and pushed predicates of scans as SQL, for EXPLAIN."""
 
 from collections.abc import Iterable
 
@@ -10,6 +10,7 @@ from pykudu_sql.planner.operands.template import (
     PredicateTemplate,
 )
 from pykudu_sql.planner.operands.value import Parameter, ParameterKey
+from pykudu_sql.planner.plan.query_plans import Scan
 from pykudu_sql.storage.common.partition.range_bound import literal
 from pykudu_sql.storage.common.predicate.column_predicate import (
     Among,
@@ -26,6 +27,12 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types.types import Cell
 
 _MAX_VALUES = 8
+
+
+def column_names(scan: Scan) -> list[str]:
+    """The columns of a scan of a stored table, with what is read of them if it is no value."""
+    names = [(i, scan.table.schema.by_id[i].name) for i in scan.column_ids]
+    return [f"{name} IS NULL" if i in scan.validity_ids else name for i, name in names]
 
 
 def matching_indexes(template: PredicateTemplate, schema: Schema) -> list[str]:

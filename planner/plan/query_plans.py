@@ -54,6 +54,8 @@ class Scan:
             writes to the rows.
         bound: commits below this hybrid time are visible; None reads the transaction's snapshot
             with its own writes.
+        validity_ids: columns of which the query asks only whether they are NULL, so a scan may
+            give any cells in place of those that are not.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Scan:
     order: ScanOrder = ScanOrder.NONE
     history: HistoryWindow | None = None
     addressed: bool = False
+    validity_ids: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from pykudu_sql.planner.bind.bound_query import columns_of
-from pykudu_sql.planner.explain.predicate_text import parameter_text, predicate_text
+from pykudu_sql.planner.explain.predicate_text import column_names, parameter_text, predicate_text
 from pykudu_sql.planner.parse.dialect import display
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Scan
@@ -84,8 +84,7 @@ def _equality_lines(query: LogicalQuery) -> Iterator[str]:
 
 
 def _scan_line(scan: Scan) -> str:
-    columns = ", ".join(_column(scan.table, i) for i in scan.column_ids)
-    line = f"scan {scan.name}: {scan.table.name} ({columns})"
+    line = f"scan {scan.name}: {scan.table.name} ({', '.join(column_names(scan))})"
     if scan.predicate is not None:
         line += f" pushed {predicate_text(scan.predicate, scan.table.schema)}"
     return line if scan.limit is None else f"{line} limit {scan.limit}"

@@ -27,6 +27,7 @@ from pykudu_sql.planner.pushdown.pushdown import push_down
 from pykudu_sql.planner.pushdown.runtime_filters import join_equalities
 from pykudu_sql.planner.pushdown.scanned_rows import scanned_rows
 from pykudu_sql.planner.pushdown.transitive import with_equalities
+from pykudu_sql.planner.pushdown.validity import with_validity
 from pykudu_sql.planner.query.list_relations import name_long_lists
 from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.planner.query.parameters import number_parameters
@@ -220,6 +221,11 @@ def _type_literals(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     return query.with_tree(type_literals(query.tree))
 
 
+def _choose_validity(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
+    columns = query.nodes.all(exp.Column)
+    return replace(query, scans=with_validity(query.scans, query.scan_names, query.bound, columns))
+
+
 PASSES: tuple[Pass, ...] = (
     Pass("fold_session_facts", _fold_session_facts, (*CURRENT_KINDS, *SESSION_KINDS)),
     Pass("push_down_predicates", _push_down_predicates),
@@ -241,4 +247,5 @@ PASSES: tuple[Pass, ...] = (
     Pass("bound_copies", _bound_copies, COPYING),
     Pass("type_literals", _type_literals),
     Pass("number_parameters", number_parameters),
+    Pass("choose_validity", _choose_validity),
 )

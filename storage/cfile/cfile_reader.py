@@ -27,6 +27,7 @@ from pykudu_sql.storage.cfile.decoded_cells import (
 from pykudu_sql.storage.cfile.encoding.type_encodings import BY_NAME
 from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.in_place.paged_cells import EqualCells
+from pykudu_sql.storage.cfile.validity_reader import ValidityReader
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.predicate.column_predicate import (
     Comparison,
@@ -39,6 +40,7 @@ from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.common.types.validity_array import validity_array
 from pykudu_sql.storage.errors import CorruptionError, InternalError
 
 Side = Literal["left", "right"]
@@ -107,6 +109,7 @@ class CFileReader:
         self.first_ordinals = self._blocks.first_ordinals
         self._whole_key = (file.path, entry.name)
         self._runs_key = (file.path, entry.name, "runs")
+        self._validity = ValidityReader(self._blocks, cache, (file.path, entry.name, "validity"))
         # A block of text that look-ups seldom come to is not decoded and kept for their sake: of
         # many rows read once each, the cache would hold a block for every one.
         self.has_texts = entry.type.is_variable and entry.dictionary is None
@@ -214,6 +217,18 @@ class CFileReader:
             stats.blocks_decoded += last + 1 - first
             stats.bytes_decoded += _array_bytes(array)
         return array.slice(start - self.first_ordinals[first], stop - start)
+
+    def validity(self, start: int, stop: int, stats: ScanStats | None = None) -> pa.BooleanArray:
+        """Where the rows start <= ordinal < stop are NULL; no value is decoded for it.
+
+        `stats`: counts the blocks that had to be read. Raises InternalError: there are no such
+        rows; CorruptionError: a block is not what was written.
+        """
+        self._expect_rows(start, stop)
+        whole = self._cached_whole() if self.null_count else None
+        if whole is not None:
+            return validity_array(whole.array.slice(start, stop - start))
+        return self._validity.read(start, stop, stats)
 
     def take(self, ordinals: npt.NDArray[np.int64], stats: ScanStats | None = None) -> pa.Array:
         """The rows at some ordinals. Reads the blocks touched, or all when most are.

@@ -65,7 +65,7 @@ def read_within(scan: TableScan, most: int) -> pa.Table | None:
         blocks.append(block)
     if scan.stats is not None:
         scan.stats.add(stats)
-    return assemble(scan.columns, iter(blocks))
+    return assemble(scan.shown_columns, iter(blocks))
 
 
 @dataclass(frozen=True, slots=True)

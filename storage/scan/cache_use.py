@@ -6,6 +6,7 @@ that others keep there.
 
 from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.row_address import ROW_ADDRESS
 
 
 def fits_cache(scan: TableScan, capacity: int) -> bool:
@@ -16,9 +17,10 @@ def fits_cache(scan: TableScan, capacity: int) -> bool:
     if scan.estimated_bytes <= capacity:
         return True
     remaining = capacity
+    stored = [column for column in scan.decoded_columns if column.id != ROW_ADDRESS.id]
     for read in scan.reads:
         if isinstance(read.rowset, DiskRowSet):
-            remaining -= sum(map(read.rowset.base.decoded_bytes, scan.stored_columns))
+            remaining -= sum(map(read.rowset.base.decoded_bytes, stored))
             if remaining < 0:
                 return False
     return True

@@ -30,6 +30,8 @@ from pykudu_sql.storage.common.progress import Counter
 from pykudu_sql.storage.common.row_allowance import rows_within
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.common.types.validity_array import validity_array
 from pykudu_sql.storage.ingest.table import assemble
 from pykudu_sql.storage.scan.decoded_size import decoded_bytes
 from pykudu_sql.storage.scan.scan_token import BATCH_ROWS, batches_of, scan_schema
@@ -52,6 +54,7 @@ _STRETCH_BYTES = 64 << 20
 MOST_DECODED = 128 << 20
 _STRING_BYTES = 8
 _BEST_COMPRESSION = 256
+_FLAG = DataType(Kind.BOOL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,19 +111,26 @@ class TableScan:
     @cached_property
     def columns(self) -> tuple[ColumnSchema, ...]:
         """The columns wanted, in order."""
-        stored = self.stored_columns
+        by_id = self.schema.by_id
+        stored = tuple([by_id[i] for i in self.spec.column_ids])
         return (*stored, ROW_ADDRESS) if self.spec.addressed else stored
 
     @property
-    def stored_columns(self) -> tuple[ColumnSchema, ...]:
-        """Those of them that the table has."""
-        by_id = self.schema.by_id
-        return tuple([by_id[i] for i in self.spec.column_ids])
+    def decoded_columns(self) -> tuple[ColumnSchema, ...]:
+        """Those of them of which more is wanted than where they are NULL."""
+        validity_ids = self.spec.validity_ids
+        return tuple([column for column in self.columns if column.id not in validity_ids])
+
+    @cached_property
+    def shown_columns(self) -> tuple[ColumnSchema, ...]:
+        """The columns as they come, of which `ScanSpec.validity_ids` changes the types."""
+        validity_ids = self.spec.validity_ids
+        return tuple([replace(c, type=_FLAG) if c.id in validity_ids else c for c in self.columns])
 
     @property
     def batch_schema(self) -> pa.Schema:
         """Of the batches that `batches` gives."""
-        return scan_schema(self.columns)
+        return scan_schema(self.shown_columns)
 
     def project(self, indices: Sequence[int]) -> "TableScan":
         """The scan with some of its columns only; `indices` of them, from 0 and ascending."""
@@ -148,12 +158,12 @@ class TableScan:
     @cached_property
     def _fixed_width(self) -> int:
         """Bytes that the columns of a fixed width have in a row."""
-        return sum([column.type.width for column in self.columns])
+        return sum([column.type.width for column in self.decoded_columns])
 
     @cached_property
     def _strings(self) -> int:
         """Columns of any length."""
-        return sum([column.type.is_variable for column in self.columns])
+        return sum([column.type.is_variable for column in self.decoded_columns])
 
     def estimated_within(self, size: int) -> int:
         """The same; from footers where files may hold more than `size` bytes, packed."""
@@ -168,7 +178,7 @@ class TableScan:
         return max((self._decoded(read) // read.rows for read in self.reads), default=0)
 
     def _decoded(self, read: RowSetRead) -> int:
-        return decoded_bytes(read.rowset, self.columns, self.bound)
+        return decoded_bytes(read.rowset, self.decoded_columns, self.bound)
 
     def row_filter(self) -> RowFilter | None:
         """The predicate, ready to drop rows."""
@@ -178,7 +188,7 @@ class TableScan:
 
     def to_table(self) -> pa.Table:
         """All rows, a chunk a stretch, with the columns' names."""
-        return assemble(self.columns, self._blocks())
+        return assemble(self.shown_columns, self._blocks())
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """All rows as they are read, strings without dictionaries."""
@@ -280,12 +290,11 @@ class TableScan:
         scan_filter = self.row_filter()
         exact = None if scan_filter is None else scan_filter.exactly()
         encoder = KeyEncoder(self.schema.key_columns)
-        with_keys = replace(
-            self, spec=replace(self.spec, column_ids=(*self.schema.key_ids, *self.spec.column_ids))
-        )
+        ids = (*self.schema.key_ids, *self.spec.column_ids)
+        with_keys = replace(self, spec=replace(self.spec, column_ids=ids, validity_ids=frozenset()))
         sources = [with_keys._source(read, exact, encoder) for read in self.reads]
         for block in merge_by_key([source for source in sources if source is not None]):
-            yield RowBlock(block.columns, len(block.keys))
+            yield self._as_shown(RowBlock(block.columns, len(block.keys)))
 
     def _source(
         self, read: RowSetRead, row_filter: RowFilter | None, encoder: KeyEncoder
@@ -341,7 +350,7 @@ class TableScan:
         most = self._fitting(read, _UNCHECKED_ROWS if stretch is None else stretch)
         rowset, scan = read.rowset, read.rowset.scan
         if isinstance(rowset, DiskRowSet):
-            scan = partial(rowset.scan, texts=self.texts)
+            scan = partial(rowset.scan, texts=self.texts, validity_ids=self.spec.validity_ids)
         blocks = scan(
             self.columns,
             row_filter,
@@ -363,10 +372,22 @@ class TableScan:
         left = 0 if self.counter is None else read.rows
         self.cancel_check()
         for block in blocks:
-            yield located(block, read.rowset_index) if self.spec.addressed else block
+            shown = self._as_shown(block)
+            yield located(shown, read.rowset_index) if self.spec.addressed else shown
             left -= self._counted(min(stretch, left))
             self.cancel_check()
         self._counted(left)
+
+    def _as_shown(self, block: RowBlock) -> RowBlock:
+        """A block of the columns with those of `ScanSpec.validity_ids` as they come."""
+        validity_ids = self.spec.validity_ids
+        if not validity_ids:
+            return block
+        cells = zip(self.columns, block.columns, strict=True)
+        return RowBlock(
+            [validity_array(each) if c.id in validity_ids else each for c, each in cells],
+            block.length,
+        )
 
     def _counted(self, rows: int) -> int:
         if self.counter is not None:

@@ -170,13 +170,14 @@ def relations_of(
 
 def _covers(read: _Pending, other: _Pending) -> bool:
     """Whether a scan that was read has the rows of another one, and its columns: a self-join."""
-    scan = other.scan
+    scan, unread_ids = other.scan, read.scan.validity_ids - other.scan.validity_ids
     return (
         scan.limit is None
         and scan.history is None
         and not scan.addressed
-        and set(scan.column_ids) <= set(read.scan.column_ids)
-        and replace(read.scan, name=scan.name, column_ids=scan.column_ids) == scan
+        and set(scan.column_ids) <= set(read.scan.column_ids) - unread_ids
+        and replace(read.scan, name=scan.name, column_ids=scan.column_ids)
+        == replace(scan, validity_ids=read.scan.validity_ids)
         and read.predicate == other.predicate
     )
 

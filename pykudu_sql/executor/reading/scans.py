@@ -105,7 +105,9 @@ def _readable(
     """What a transaction is to read for a scan, whose moment has become readable."""
     if scan.bound is not None:
         transaction.wait_until_readable(scan.bound)
-    spec = ScanSpec(scan.column_ids, predicate, scan.limit, scan.order, scan.addressed)
+    spec = ScanSpec(
+        scan.column_ids, predicate, scan.limit, scan.order, scan.addressed, scan.validity_ids
+    )
     return scan.table, spec, scan.bound
 
 

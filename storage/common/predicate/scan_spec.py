@@ -28,6 +28,8 @@ class ScanSpec:
         order: in which rows come.
         addressed: whether there is one more column, the last: where each row is; see
             `RowOperations.addresses`.
+        validity_ids: columns of which only is wanted where they are NULL. Their cells come as
+            BOOLEAN, any value in place of one that is not NULL.
     """
 
     column_ids: tuple[int, ...]
@@ -35,6 +37,7 @@ class ScanSpec:
     limit: int | None = None
     order: ScanOrder = ScanOrder.NONE
     addressed: bool = False
+    validity_ids: frozenset[int] = frozenset()
 
 
 class SummaryKind(StrEnum):

@@ -140,7 +140,10 @@ def validity(values: pa.Array) -> npt.NDArray[np.bool_] | None:
     """False where a slot is NULL, shape (n,); None when none is."""
     if values.null_count == 0:
         return None
-    return from_buffers.flags_of(values.is_valid())
+    bitmap = values.buffers()[0]
+    if bitmap is None:  # of Arrow's type of NULLs alone
+        return np.zeros(len(values), np.bool_)
+    return from_buffers.bits_of(bitmap, values.offset, len(values))
 
 
 def cells_to_array(cells: Sequence[Cell], column_type: DataType) -> pa.Array:

@@ -28,9 +28,14 @@ def flags(values: npt.NDArray[np.bool_], valid: pa.Buffer | None = None) -> pa.B
 
 def flags_of(array: pa.BooleanArray) -> npt.NDArray[np.bool_]:
     """The booleans of an array without NULL."""
-    first, start = divmod(array.offset, 8)
-    end = start + len(array)
-    data = np.frombuffer(array.buffers()[1] or b"", np.uint8, (end + 7) // 8, first)
+    return bits_of(array.buffers()[1] or b"", array.offset, len(array))
+
+
+def bits_of(bitmap: pa.Buffer | bytes, start: int, count: int) -> npt.NDArray[np.bool_]:
+    """So many bits of a bitmap from one on, in new memory."""
+    first, start = divmod(start, 8)
+    end = start + count
+    data = np.frombuffer(bitmap, np.uint8, (end + 7) // 8, first)
     return np.unpackbits(data, bitorder="little")[start:end].view(np.bool_)
 
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 from pykudu_sql.storage.common.types.arrays import fixed_view, from_fixed, pack_validity, validity
 from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.common.types.types import DataType
+from pykudu_sql.storage.common.types.validity_array import all_valid, mask_of, validity_of_mask
 from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.tablet.delta.delta_store import (
     CellPatch,
@@ -63,6 +64,15 @@ def apply_patches(
     data = copied(fixed_view(base, column_type))
     set_cells(data, places, fixed_view(values, column_type))
     return from_fixed(data, column_type, _validity_after(base, places, values))
+
+
+def patched_validity(before: pa.BooleanArray, changes: Sequence[CellsSet]) -> pa.BooleanArray:
+    """Where a column is NULL once changes are made; see `validity_array`.
+
+    `before`: where it was; `changes`: rows by place there.
+    """
+    valid = with_validity(mask_of(before), len(before), changes)
+    return all_valid(len(before)) if valid is None else validity_of_mask(valid)
 
 
 def copied(stored: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -6,6 +6,7 @@ kept: the newest counts. As long as nothing is asked for, nothing is kept up to 
 """
 
 import threading
+from collections.abc import Sequence
 from typing import Protocol
 
 import pyarrow as pa
@@ -14,7 +15,9 @@ from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.decoded_cells import ColumnMemory
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.tablet.delta.delta_applier import apply_patches
+from pykudu_sql.storage.common.types.validity_array import validity_array
+from pykudu_sql.storage.tablet.delta.delta_applier import apply_patches, patched_validity
+from pykudu_sql.storage.tablet.delta.delta_store import CellsSet, Deltas, cells_set_by
 from pykudu_sql.storage.tablet.delta.delta_view import CurrentView
 from pykudu_sql.storage.tablet.delta.patched_column import (
     PatchedColumn,
@@ -23,6 +26,7 @@ from pykudu_sql.storage.tablet.delta.patched_column import (
 )
 
 _STRINGS = "strings"
+_VALIDITY = "validity"
 
 
 class BaseColumn(Protocol):
@@ -30,6 +34,9 @@ class BaseColumn(Protocol):
 
     def read(self) -> pa.Array:
         """All its cells."""
+
+    def validity(self) -> pa.BooleanArray:
+        """Where they are NULL; see `validity_array`."""
 
     def take_memory(self) -> ColumnMemory | None:
         """The memory of what was read, None if others may read it; see `CFileReader`."""
@@ -65,6 +72,35 @@ class PatchedColumns:
         # The array first: once it is taken, nobody goes on with its cells.
         array = previous.array
         return array if previous.newest == view.newest and previous.type == column.type else None
+
+    def validity(
+        self, view: CurrentView, column: ColumnSchema, base: BaseColumn
+    ) -> pa.BooleanArray | None:
+        """Where a whole column is NULL, which is kept too; None where no delta changes it.
+
+        `base`: its base cells.
+        """
+        whole = self.at_hand(view, column)
+        if whole is not None:
+            return validity_array(whole)
+        key = self._owner, column.id, _VALIDITY
+        previous = self._cache.peek(key)
+        changes: Sequence[Deltas] | None = None
+        cells_set: Sequence[CellsSet]
+        if isinstance(previous, PatchedColumn) and previous.newest <= view.newest:
+            if previous.newest == view.newest:
+                return previous.array
+            changes = view.since(previous.newest)
+        if isinstance(previous, PatchedColumn) and changes is not None:
+            before, cells_set = previous.array, cells_set_by(changes, column.id)
+        else:
+            cells_set = _cells_set(view, column.id)
+            if not cells_set:
+                return None
+            before = base.validity()
+        patched = patched_validity(before, cells_set)
+        self._keep(key, PatchedColumn(patched, column.type, view.newest, patched.nbytes))
+        return patched
 
     def strings(self, view: CurrentView, column: ColumnSchema, texts: pa.Array) -> pa.Array:
         """The views of a whole column as strings, which are kept too."""
@@ -121,3 +157,11 @@ def _from_base(view: CurrentView, column: ColumnSchema, base: BaseColumn) -> Pat
             return patched
     array = apply_patches(cells, 0, view.layers(column.id), column.type)
     return PatchedColumn(array, column.type, view.newest, array.nbytes)
+
+
+def _cells_set(view: CurrentView, column_id: int) -> Sequence[CellsSet]:
+    """What all deltas set in a column, in their order."""
+    changes = view.cells_set(column_id)
+    if changes is not None:
+        return changes
+    return [(patch.ordinals, patch.values) for patch in view.layers(column_id)]

@@ -5,7 +5,7 @@ the part of the patch that meets them. Patched whole at "now" it is kept, and th
 what came since (`patched_columns`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,11 @@ from pykudu_sql.storage.common.predicate.row_filter import FilterStep
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch, apply_patches
+from pykudu_sql.storage.tablet.delta.delta_applier import (
+    apply_patch,
+    apply_patches,
+    patched_validity,
+)
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.delta.delta_view import CurrentView, DeltaView
 from pykudu_sql.storage.tablet.delta.patched_column import cells_at
@@ -41,6 +45,7 @@ class BaseColumns:
         cache_blocks: bool,
         stats: ScanStats | None,
         texts: TextForm = TextForm.STRINGS,
+        validity_ids: Set[int] = frozenset(),
     ) -> None:
         """Nothing is read yet.
 
@@ -50,6 +55,7 @@ class BaseColumns:
             is_cached: the view is the cached one, which other scans share.
             cache_blocks: what is decoded is kept for other scans.
             texts: in the columns of a result.
+            validity_ids: columns of a result that come as `validity_array` has them.
         """
         self._base = base
         self._view = view
@@ -57,6 +63,7 @@ class BaseColumns:
         if is_cached and cache_blocks and isinstance(view, CurrentView) and not view.is_empty:
             self._current = view
         self._texts = texts
+        self._validity_ids = validity_ids
         self._stretch = base.column if cache_blocks else base.column_once
         self._some = base.take if cache_blocks else base.take_once
         self._stats = stats
@@ -72,6 +79,8 @@ class BaseColumns:
         return self._base.patched_columns.strings(self._current, column, cells)
 
     def result(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+        if column.id in self._validity_ids:
+            return self._validity(column, start, stop)
         read = self._read if self._texts is TextForm.VIEWS else self.read
         return read(column, start, stop)
 
@@ -89,6 +98,20 @@ class BaseColumns:
         patches = self._view.layers(column.id)
         base = self._stretch(column, start, stop, self._stats)
         return apply_patches(base, start, patches, column.type) if patches else base
+
+    def _validity(self, column: ColumnSchema, start: int, stop: int) -> pa.BooleanArray:
+        """Where the rows of a stretch are NULL."""
+        if self._stats is not None:
+            self._touch_span(column, start, stop)
+        if self._current is not None and stop - start == self._base.rows:
+            whole = WholeBase(self._base, column, self._stats)
+            patched = self._base.patched_columns.validity(self._current, column, whole)
+            if patched is not None:
+                return patched
+        base = self._base.validity(column, start, stop, self._stats)
+        parts = [layer.between(start, stop) for layer in self._view.layers(column.id)]
+        changes = [(part.ordinals - start, part.values) for part in parts if part is not None]
+        return patched_validity(base, changes) if changes else base
 
     def _patched(self, view: CurrentView, column: ColumnSchema) -> pa.Array | None:
         base = WholeBase(self._base, column, self._stats)
@@ -171,6 +194,10 @@ class WholeBase:
     def read(self) -> pa.Array:
         """See `BaseColumn`."""
         return self.base.column(self.column, 0, self.base.rows, self.stats)
+
+    def validity(self) -> pa.BooleanArray:
+        """See `BaseColumn`."""
+        return self.base.validity(self.column, 0, self.base.rows, self.stats)
 
     def take_memory(self) -> ColumnMemory | None:
         """See `BaseColumn`."""

@@ -33,6 +33,7 @@ from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import constant_array
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.common.types.validity_array import all_valid
 from pykudu_sql.storage.common.types.widening import in_type, is_related
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
@@ -238,6 +239,17 @@ class CFileSet:
         is_whole = start == 0 and stop == self.rows
         cells = cfile.read_all(stats) if is_whole else cfile.read_range(start, stop, stats)
         return cells if cfile.type is column.type else in_type(cells, column.type.arrow)
+
+    def validity(
+        self, column: ColumnSchema, start: int, stop: int, stats: ScanStats | None = None
+    ) -> pa.BooleanArray:
+        """Where the base cells of rows start <= ordinal < stop are NULL; see `validity_array`."""
+        cfile = self._cfile_of(column)
+        if cfile is not None:
+            return cfile.validity(start, stop, stats)
+        if column.read_default is None:
+            return pa.nulls(stop - start, pa.bool_())
+        return all_valid(stop - start)
 
     def take_memory(self, column: ColumnSchema) -> ColumnMemory | None:
         """The memory of a whole column that was read; see `CFileReader.take_memory`.

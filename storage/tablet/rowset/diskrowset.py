@@ -5,7 +5,7 @@ deltas are flushed or compacted, a new DiskRowSet takes the place of the old one
 ordinal exists at a snapshot unless the deltas visible to it say otherwise.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 
@@ -137,6 +137,7 @@ class DiskRowSet:
         stats: ScanStats | None = None,
         cache_blocks: bool = True,
         texts: TextForm = TextForm.STRINGS,
+        validity_ids: Set[int] = frozenset(),
     ) -> Iterator[RowBlock]:
         """The rows that a snapshot sees and that match a filter, by key; see `RowSet.scan`.
 
@@ -144,6 +145,8 @@ class DiskRowSet:
             columns, row_filter, bound, own, stretch, stats, cache_blocks: see `RowSet.scan`.
             within: only the rows start <= ordinal < stop.
             texts: how they come.
+            validity_ids: columns of which only is wanted where they are NULL; they may come as
+                `validity_array` has them.
         """
         if not self.may_match(row_filter, bound):
             if stats is not None:
@@ -165,6 +168,7 @@ class DiskRowSet:
             cache_blocks=cache_blocks,
             stats=stats,
             texts=texts,
+            validity_ids=validity_ids,
         )
         alive = view.alive(self.meta.rows)
         row_filter = None if row_filter is None else self._trimmed(row_filter, view)

@@ -106,6 +106,13 @@ STATEMENTS: dict[str, list[str]] = {
         "select a + ? from t where b = ? and s = ?",
         "select a + :x from t where b = :x and s = :y",
     ],
+    "choose_validity": [
+        "select count(s), count(*) from t where b is not null",
+        "select count(s), max(s) from t",
+        "select count(t.s) from t join t x on x.id = t.id where x.s > 'a'",
+        "select count(distinct s), count(a) from t group by s is null",
+        "select count(s) from (select * from t) x",
+    ],
 }
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
+from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import array_to_cells, cells_to_array, from_fixed
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import Compression, DataType, Encoding, Kind
@@ -50,6 +51,8 @@ def test_ranges_rows_and_cells_are_those_of_the_whole_column(
     stop = data.draw(st.integers(start, ROWS))
     assert reader.read_range(start, stop).to_pylist() == expected[start:stop]
     assert reader.read_once(start, stop).to_pylist() == expected[start:stop]
+    present = [cell is not None for cell in expected[start:stop]]
+    assert reader.validity(start, stop).is_valid().to_pylist() == present
     some = sorted(data.draw(st.lists(st.integers(0, ROWS - 1), max_size=20)))
     taken = reader.take(np.array(some, np.int64))
     assert taken.to_pylist() == [expected[i] for i in some]
@@ -247,3 +250,18 @@ def test_the_memory_of_a_column_goes_to_who_takes_it_once_no_array_is_left(
     assert from_fixed(cells.copy(), column_type, valid).equals(values)
     cells[:] = 0
     assert reader.read_all().equals(values)
+
+
+def test_where_cells_are_null_is_read_of_the_blocks_that_have_a_null(files: Any) -> None:
+    text = parse_type("STRING")
+    values = pa.array([None if i == 310 else f"text {i}" for i in range(ROWS)])
+    encoded = encode_column(
+        text, Encoding("PLAIN_ENCODING"), Compression.NO_COMPRESSION, 400, values
+    )
+    reader = files.open(files.write({"c": encoded})).cfile("c")
+    stats = ScanStats()
+    assert reader.validity(0, ROWS, stats).is_valid().to_pylist() == [i != 310 for i in range(ROWS)]
+    assert reader.validity(300, 320, stats).null_count == 1
+    assert reader.validity(0, 300, stats).null_count == 0
+    assert reader.block_count > 5
+    assert stats.blocks_decoded == 1

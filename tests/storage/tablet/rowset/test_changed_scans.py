@@ -164,6 +164,7 @@ class Subject:
         )
         spec = ScanSpec((KEY, *places), predicate, limit=len(rows) + 1)
         transaction = self.store.begin()
+        self.check_validity(spec, expected, bound)
         result = transaction.table_scan(self.table, spec, bound)
         read = cells_of(result, places)
         assert sorted(read) == expected
@@ -175,6 +176,23 @@ class Subject:
             whole = transaction.table_scan(self.table, replace(spec, limit=None), bound)
             assert sorted(cells_of(whole, places)) == expected
             self.reads.append((whole, places, cells_of(whole, places)))
+
+    def check_validity(
+        self, spec: ScanSpec, expected: list[list[Cell]], bound: SnapshotBound | None
+    ) -> None:
+        """Scan for where cells are NULL instead of for what they are, in each way to scan."""
+        present = [[row[KEY], *(cell is not None for cell in row[1:])] for row in expected]
+        asked = replace(spec, validity_ids=frozenset(spec.column_ids[1:]))
+        transaction = self.store.begin()
+        specs = [asked, replace(asked, order=ScanOrder.KEY)]
+        if spec.predicate is None:
+            specs.append(replace(asked, limit=None))
+        for each in specs:
+            result = transaction.table_scan(self.table, each, bound)
+            assert {column.type for column in result.columns[1:]} <= {pa.bool_()}
+            columns = [column.is_valid().to_pylist() for column in result.columns[1:]]
+            read = [list(row) for row in zip(result.column(0).to_pylist(), *columns, strict=True)]
+            assert sorted(read) == present
 
     def check_extremes(
         self, places: Sequence[int], expected: list[list[Cell]], bound: SnapshotBound | None
