@@ -20,7 +20,13 @@ from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.tablet.delta.delta_applier import copied, set_cells
 from pykudu_sql.storage.tablet.delta.delta_store import CellsSet, Ordinals, joined
-from pykudu_sql.storage.tablet.delta.word_codes import coded, codes_of, wide_enough, words_by_code
+from pykudu_sql.storage.tablet.delta.word_codes import (
+    coded,
+    codes_of,
+    recoded,
+    wide_enough,
+    words_by_code,
+)
 
 Cells = npt.NDArray[Any]
 
@@ -44,7 +50,7 @@ class CellForm(Protocol):
     def with_cells(self, cells: Cells, changes: Sequence[CellsSet]) -> "tuple[Cells, CellForm]":
         """Set cells, in place unless they have to be wider; of a row that comes twice the later.
 
-        `changes`: at least one, without dictionaries.
+        `changes`: at least one.
         """
 
     def array(self, cells: Cells, valid: pa.Buffer | None) -> pa.Array:
@@ -126,11 +132,17 @@ class WordCodes:
 
     def with_cells(self, cells: Cells, changes: Sequence[CellsSet]) -> tuple[Cells, CellForm]:
         """See `CellForm`."""
-        ordinals, values = joined(changes)
-        changed = coded(self.words, values)
-        cells = wide_enough(cells, changed.dictionary)
-        cells[ordinals] = codes_of(changed)
-        return cells, WordCodes(changed.dictionary)
+        coded_values = [v for _, v in changes if pa.types.is_dictionary(v.type)]
+        if len(coded_values) == len(changes):
+            codes, words = recoded(self.words, coded_values)
+        else:
+            changes = [joined(changes)]
+            changed = coded(self.words, changes[0][1])
+            codes, words = [codes_of(changed)], changed.dictionary
+        cells = wide_enough(cells, words)
+        for (ordinals, _), each in zip(changes, codes, strict=True):
+            cells[ordinals] = each
+        return cells, WordCodes(words)
 
     def array(self, cells: Cells, valid: pa.Buffer | None) -> pa.Array:
         """See `CellForm`."""

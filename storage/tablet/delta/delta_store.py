@@ -36,7 +36,7 @@ from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 Ordinals = npt.NDArray[np.int64]
 Timestamps = npt.NDArray[np.uint64]
 Kinds = npt.NDArray[np.uint8]
-# Rows, and the cell that each is set to.
+# Rows, and the cell that each is set to, texts perhaps in a dictionary of few words.
 CellsSet = tuple[Ordinals, pa.Array]
 
 
@@ -47,10 +47,13 @@ class DeltaCells:
     Attributes:
         positions: indices of the records that set the column, ascending, int64[m].
         values: the cells they set, m values, never dictionary-encoded.
+        coded: the same in codes of a dictionary, where they arrived together and are few words;
+            None where nobody looked.
     """
 
     positions: Ordinals
     values: pa.Array
+    coded: pa.DictionaryArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,17 +373,20 @@ def cells_set_by(changes: Iterable[Deltas], column_id: int) -> list[CellsSet]:
     """What batches set in a column, one after another; a row comes as often as it is set."""
     having = [(deltas, deltas.cells[column_id]) for deltas in changes if column_id in deltas.cells]
     return [
-        (d.ordinals if len(c.positions) == len(d.ordinals) else d.ordinals[c.positions], c.values)
+        (
+            d.ordinals if len(c.positions) == len(d.ordinals) else d.ordinals[c.positions],
+            c.values if c.coded is None else c.coded,
+        )
         for d, c in having
     ]
 
 
 def joined(changes: Sequence[CellsSet]) -> CellsSet:
-    """Changes one after another as one, in which a row may come repeatedly."""
+    """Changes one after another as one without dictionary, in which a row may come repeatedly."""
+    values = concat_values(values for _, values in changes)
     if len(changes) == 1:
-        return changes[0]
-    ordinals = np.concatenate([ordinals for ordinals, _ in changes])
-    return ordinals, concat_values(values for _, values in changes)
+        return changes[0][0], values
+    return np.concatenate([ordinals for ordinals, _ in changes]), values
 
 
 def liveness(

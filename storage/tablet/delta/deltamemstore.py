@@ -15,6 +15,7 @@ after a commit makes only the small ones anew.
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +46,7 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
 )
 from pykudu_sql.storage.tablet.delta.row_change import RowChange
 from pykudu_sql.storage.tablet.delta.row_history import NewestCells, RowHistory
+from pykudu_sql.storage.tablet.delta.word_codes import few_words
 
 _ENTRY_BYTES = 200
 # So many runs of one level become a run of the next.
@@ -118,7 +120,7 @@ class DeltaMemStore:
             columns: the cells set, by column id, n each.
             timestamp: hybrid time.
         """
-        batch = uniform_deltas(kind, ordinals, columns, timestamp)
+        batch = _coded(uniform_deltas(kind, ordinals, columns, timestamp))
         self.column_ids.update(columns)
         with self._seal_lock:
             self._seal()
@@ -207,6 +209,17 @@ class DeltaMemStore:
         for index in indexes:
             index.gather(ordinal, bound, self.types, newest)
         return newest.outcome()
+
+
+def _coded(batch: Deltas) -> Deltas:
+    """A batch with codes of the texts that are few words, for scans of columns that have codes."""
+    cells = {
+        i: replace(each, coded=few_words(each.values))
+        if pa.types.is_string(each.values.type)
+        else each
+        for i, each in batch.cells.items()
+    }
+    return replace(batch, cells=cells)
 
 
 def batch_bytes(ordinals: Ordinals, columns: Mapping[int, pa.Array]) -> int:

@@ -155,8 +155,10 @@ def _patched(
 
 
 def _for_one_pass(changes: Sequence[CellsSet], column_type: DataType) -> Sequence[CellsSet]:
-    """Changes of texts as one, which their form asks for; others as they are."""
-    return [joined(changes)] if column_type.is_text else changes
+    """Changes of texts as one, which their form asks for; those of few words and others as are."""
+    if not column_type.is_text or all(pa.types.is_dictionary(v.type) for _, v in changes):
+        return changes
+    return [joined(changes)]
 
 
 def cells_at(array: pa.Array, ordinals: Ordinals) -> pa.Array:

@@ -1,6 +1,7 @@
 """Texts as codes of the words of a dictionary, whose cells are set like numbers."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,12 @@ from pykudu_sql.storage.common.types.from_buffers import flags_of
 from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 
 Codes = npt.NDArray[Any]
+
+# Of fewer values a scan finds the codes as fast as it finds those of their words.
+_LEAST_VALUES: Final = 256
+_SAMPLED: Final = 128
+_MOST_SAMPLED_WORDS: Final = 48
+_VALUES_A_WORD: Final = 8
 
 
 def codes_of(values: pa.DictionaryArray) -> Codes:
@@ -47,3 +54,35 @@ def coded(words: pa.Array, values: pa.Array) -> pa.DictionaryArray:
 def wide_enough(codes: Codes, words: pa.Array) -> Codes:
     """The codes, in wider integers where theirs do not have the number of all words."""
     return codes if len(words) - 1 <= np.iinfo(codes.dtype).max else codes.astype(np.int32)
+
+
+def few_words(values: pa.Array) -> pa.DictionaryArray | None:
+    """Texts as codes of their words; None where they are few, or do not repeat themselves much."""
+    if len(values) < _LEAST_VALUES:
+        return None
+    if len(pc.unique(values.slice(0, _SAMPLED))) > _MOST_SAMPLED_WORDS:
+        return None
+    encoded = values.dictionary_encode()
+    return encoded if len(encoded.dictionary) * _VALUES_A_WORD <= len(values) else None
+
+
+def recoded(
+    words: pa.Array, values: Sequence[pa.DictionaryArray]
+) -> tuple[Sequence[Codes], pa.Array]:
+    """The codes of several arrays in other words, and these with those that only the arrays have.
+
+    Dictionaries have no NULL among their words, and are looked up together: one of twenty words
+    takes as long as the call.
+    """
+    together = coded(words, pa.concat_arrays([each.dictionary for each in values]))
+    by_code = codes_of(together)
+    codes, first = [], 0
+    for each in values:
+        own = by_code[first : first + len(each.dictionary)]
+        first += len(own)
+        # Those of NULLs are any number; without a word all cells are NULL.
+        is_null = not len(own)
+        codes.append(
+            np.zeros(len(each), np.int8) if is_null else own.take(codes_of(each), mode="clip")
+        )
+    return codes, together.dictionary

@@ -4,12 +4,13 @@ Texts with NULLs, words of a dictionary, binaries, wide decimals and flags; batc
 updates of some columns, deletions and keys inserted again, in memory and in delta files.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,6 +32,7 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import Cell, DataType, Encoding, Kind, decimal_type
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
+from pykudu_sql.storage.tablet.delta import word_codes
 from pykudu_sql.storage.tablet.maintenance.compaction import compact_rowsets
 from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_major
 from pykudu_sql.storage.tablet.maintenance.flush import flush_delta_stores, flush_memrowset
@@ -68,6 +70,14 @@ PREDICATES: tuple[Predicate | None, ...] = (
 )
 _NOTES = ("", "a", "of twelve by", "of thirteen b", "a long text ä " * 4)
 _BLOBS = (b"", b"\x00\xff", b"\xff" * 30)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _small_batches_are_coded() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(word_codes, "_LEAST_VALUES", 8)
+        patch.setattr(word_codes, "_VALUES_A_WORD", 1)
+        yield
 
 
 @dataclass
