@@ -82,15 +82,13 @@ def fixed_view(values: pa.Array, column_type: DataType) -> npt.NDArray[Any]:
     """
     if column_type.kind is Kind.BOOL:
         return from_buffers.true_flags_of(values)
-    data = values.buffers()[1]
-    width = column_type.width
-    if data is None or len(values) == 0:
-        empty = np.empty(0, column_type.numpy or np.dtype("<u8"))
-        return empty.reshape(0, 2) if width == 16 else empty
-    if width == 16:
-        words = np.frombuffer(data, np.dtype("<u8"), 2 * len(values), 16 * values.offset)
+    data, kind, count = values.buffers()[1], column_type.numpy, len(values)
+    if data is None or not count:
+        return np.empty((0, 2), np.dtype("<u8")) if kind is None else np.empty(0, kind)
+    if kind is None:
+        words = np.frombuffer(data, np.dtype("<u8"), 2 * count, 16 * values.offset)
         return words.reshape(-1, 2)
-    return np.frombuffer(data, column_type.numpy, len(values), width * values.offset)
+    return np.frombuffer(data, kind, count, kind.itemsize * values.offset)
 
 
 def integers_of(values: pa.Array) -> npt.NDArray[Any]:

@@ -67,8 +67,9 @@ class FixedCells:
 
     def with_cells(self, cells: Cells, changes: Sequence[CellsSet]) -> tuple[Cells, CellForm]:
         """See `CellForm`. One change after another: to join them first would cost a half more."""
+        column_type, arrow = self.type, self.type.arrow
         for ordinals, values in changes:
-            set_cells(cells, ordinals, fixed_view(in_type(values, self.type.arrow), self.type))
+            set_cells(cells, ordinals, fixed_view(in_type(values, arrow), column_type))
         return cells, self
 
     def array(self, cells: Cells, valid: pa.Buffer | None) -> pa.Array:

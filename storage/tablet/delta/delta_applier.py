@@ -52,11 +52,28 @@ def apply_patches(
     layers = [patch for patch in sliced if patch is not None]
     if not layers:
         return base
-    arrow = column_type.arrow
-    base = in_type(base, arrow)
     ordinals, values = joined([(layer.ordinals, layer.values) for layer in layers])
-    values = in_type(values, arrow)
-    places = ordinals - start if start else ordinals
+    return _with_cells(base, ordinals - start if start else ordinals, values, column_type)
+
+
+def apply_cells(base: pa.Array, start: int, cells: CellsSet, column_type: DataType) -> pa.Array:
+    """A column with cells set, of which the later one of a row stays; `cells`: of any rows.
+
+    `base`, `start`, `column_type`: see `apply_patches`.
+    """
+    ordinals, values = cells
+    places = np.flatnonzero((ordinals >= start) & (ordinals < start + len(base)))
+    if not len(places):
+        return base
+    values = take_ordinals(values, places)
+    return _with_cells(base, ordinals[places] - start, values, column_type)
+
+
+def _with_cells(
+    base: pa.Array, places: Ordinals, values: pa.Array, column_type: DataType
+) -> pa.Array:
+    arrow = column_type.arrow
+    base, values = in_type(base, arrow), in_type(values, arrow)
     if pa.types.is_dictionary(base.type):
         return _patch_dictionary(base, places, values)
     if column_type.is_variable:

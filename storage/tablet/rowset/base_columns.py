@@ -20,6 +20,7 @@ from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.tablet.delta.delta_applier import (
+    apply_cells,
     apply_patch,
     apply_patches,
     patched_validity,
@@ -95,6 +96,10 @@ class BaseColumns:
             cached = self._base.patched_columns.at_hand(self._current, column)
             if cached is not None:
                 return cached.slice(start, stop - start)
+            numbers = self._current.numbers_set(column.id)
+            if numbers is not None:
+                base = self._stretch(column, start, stop, self._stats)
+                return apply_cells(base, start, numbers, column.type)
         patches = self._view.layers(column.id)
         base = self._stretch(column, start, stop, self._stats)
         return apply_patches(base, start, patches, column.type) if patches else base

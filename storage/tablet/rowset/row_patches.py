@@ -14,6 +14,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.tablet.delta.delta_store import (
     CellPatch,
+    CellsSet,
     ColumnPatch,
     Ordinals,
     concat_values,
@@ -21,7 +22,7 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
     places_in_order,
     places_of,
 )
-from pykudu_sql.storage.tablet.delta.delta_view import DeltaView, merged
+from pykudu_sql.storage.tablet.delta.delta_view import CurrentView, DeltaView, merged
 
 # The cells of several layers are searched as one while they are at most so many for each row.
 _MOST_CELLS_FOR_A_ROW: Final = 2
@@ -41,6 +42,10 @@ class RowPatches:
 
     def patch(self, column_id: int) -> ColumnPatch | None:
         """The cells that win in a column, by index among the rows; None when none changed."""
+        if self._is_ascending and isinstance(self._view, CurrentView):
+            numbers = self._view.numbers_set(column_id)
+            if numbers is not None:
+                return self._of_numbers(numbers)
         layers = self._view.layers(column_id)
         at_hand = [layer for layer in layers if isinstance(layer, ColumnPatch)]
         if self._is_ascending and len(layers) == len(at_hand) > 1:
@@ -48,6 +53,14 @@ class RowPatches:
             if places is not None:
                 return places.cells_of(at_hand)
         return merged([part for layer in layers if (part := self._part(layer)) is not None])
+
+    def _of_numbers(self, numbers: CellsSet) -> ColumnPatch | None:
+        ordinals, values = numbers
+        key = id(ordinals)  # which the view keeps
+        if key not in self._places:
+            self._places[key] = _last_places(ordinals, self.ordinals)
+        indices, places = self._places[key]
+        return ColumnPatch(indices, take_ordinals(values, places)) if len(indices) else None
 
     def _joined_places(self, layers: Sequence[ColumnPatch]) -> "_JoinedPlaces | None":
         # The view keeps its layers, so an identity stays one array's.
@@ -92,6 +105,19 @@ class _JoinedPlaces:
             if first < end
         )
         return ColumnPatch(self.indices, take_ordinals(cells, self.picks))
+
+
+def _last_places(changed: Ordinals, ordinals: Ordinals) -> tuple[Ordinals, Ordinals]:
+    """Which of some rows are changed ones: their indices, and the last place of each among these.
+
+    `changed`: in any order, perhaps repeatedly; `ordinals`: ascending and distinct, at least one.
+    """
+    near = np.flatnonzero((changed >= ordinals[0]) & (changed <= ordinals[-1]))
+    indices, hits = places_of(ordinals, changed[near])[::-1]
+    places = np.full(len(ordinals), -1, np.int64)
+    places[indices] = near[hits]
+    changed_rows = np.flatnonzero(places >= 0)
+    return changed_rows, places[changed_rows]
 
 
 def _places_among(layers: Sequence[Ordinals], ordinals: Ordinals) -> _JoinedPlaces | None:
