@@ -21,13 +21,13 @@ from pykudu_sql.storage.cfile.column_runs import ColumnRuns, runs_of
 from pykudu_sql.storage.cfile.decoded_cells import (
     ColumnMemory,
     DecodedCells,
+    ValidityReader,
     WholeColumn,
     whole_column,
 )
 from pykudu_sql.storage.cfile.encoding.type_encodings import BY_NAME
 from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.in_place.paged_cells import EqualCells
-from pykudu_sql.storage.cfile.validity_reader import ValidityReader
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.predicate.column_predicate import (
     Comparison,

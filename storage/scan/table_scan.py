@@ -371,9 +371,8 @@ class TableScan:
         """
         left = 0 if self.counter is None else read.rows
         self.cancel_check()
-        for block in blocks:
-            shown = self._as_shown(block)
-            yield located(shown, read.rowset_index) if self.spec.addressed else shown
+        for block in map(self._as_shown, blocks):
+            yield located(block, read.rowset_index) if self.spec.addressed else block
             left -= self._counted(min(stretch, left))
             self.cancel_check()
         self._counted(left)

@@ -47,13 +47,13 @@ class DeltaCells:
     Attributes:
         positions: indices of the records that set the column, ascending, int64[m].
         values: the cells they set, m values, never dictionary-encoded.
-        coded: the same in codes of a dictionary, where they arrived together and are few words;
-            None where nobody looked.
+        coded_values: the same in codes of a dictionary, where they arrived together and are few
+            words; None where nobody looked.
     """
 
     positions: Ordinals
     values: pa.Array
-    coded: pa.DictionaryArray | None = None
+    coded_values: pa.DictionaryArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +375,7 @@ def cells_set_by(changes: Iterable[Deltas], column_id: int) -> list[CellsSet]:
     return [
         (
             d.ordinals if len(c.positions) == len(d.ordinals) else d.ordinals[c.positions],
-            c.values if c.coded is None else c.coded,
+            c.values if c.coded_values is None else c.coded_values,
         )
         for d, c in having
     ]

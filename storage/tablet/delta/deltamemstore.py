@@ -214,7 +214,7 @@ class DeltaMemStore:
 def _coded(batch: Deltas) -> Deltas:
     """A batch with codes of the texts that are few words, for scans of columns that have codes."""
     cells = {
-        i: replace(each, coded=few_words(each.values))
+        i: replace(each, coded_values=few_words(each.values))
         if pa.types.is_string(each.values.type)
         else each
         for i, each in batch.cells.items()
