@@ -112,4 +112,9 @@ def _qualifier(labels: Sequence[str]) -> str:
 
 def with_position(error: UndefinedTableError, node: exp.Expr) -> UndefinedTableError:
     """An error of the catalog with the place of the name in the statement."""
-    return UndefinedTableError(error.message, hint=error.hint, span=node_span(node))
+    name = node.name.lower() if isinstance(node, exp.Table) and not node.db else None
+    cte = node.find_ancestor(exp.CTE)
+    while cte is not None and cte.alias.lower() != name:
+        cte = cte.find_ancestor(exp.CTE)
+    hint = error.hint if cte is None else f"WITH RECURSIVE {cte.alias} .. may read itself"
+    return UndefinedTableError(error.message, hint=hint, span=node_span(node))

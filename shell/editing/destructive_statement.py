@@ -17,19 +17,21 @@ class DestructiveStatement:
         effect: as a sentence without its full stop.
         undo: a statement that undoes it, with `{now}` for the moment before it; empty if
             there is none.
+        rolls_back: whether a transaction holds it; definitions are made at once.
     """
 
     effect: str
     undo: str
+    rolls_back: bool = False
 
     def question(self, now: int, *, in_transaction: bool) -> str:
         """What to ask. `now`: this moment as a hybrid timestamp; `in_transaction`: one is open."""
-        way = "ROLLBACK" if in_transaction else self.undo.replace("{now}", str(now))
+        rolls_back = in_transaction and self.rolls_back
+        way = "ROLLBACK" if rolls_back else self.undo.replace("{now}", str(now))
         back = f"{way} brings it back." if way else "Nothing brings it back."
         return f"{self.effect}. {back}"
 
 
-# Definitions that a transaction does not hold are dropped at once.
 _DROPPED = {
     "TABLE": "UNDROP TABLE {name}",
     "VIEW": "",
@@ -60,11 +62,14 @@ def destructive_statement(sql: str) -> DestructiveStatement | None:
             return DestructiveStatement(
                 f"{words[0]} without WHERE {verb} all rows of {name}",
                 f"RESTORE TABLE {name} TO {{now}}",
+                rolls_back=True,
             )
         case "TRUNCATE":
             name = _name(outer[1:], skipped=("TABLE", "IF", "EXISTS"))
             return DestructiveStatement(
-                f"TRUNCATE removes all rows of {name}", f"RESTORE TABLE {name} TO {{now}}"
+                f"TRUNCATE removes all rows of {name}",
+                f"RESTORE TABLE {name} TO {{now}}",
+                rolls_back=True,
             )
         case "DROP" if len(words) > 1 and words[1] in _DROPPED:
             name = _name(outer[2:], skipped=("IF", "EXISTS"))

@@ -42,6 +42,7 @@ from pykudu_sql.executor.writing.parameter_batches import (
     text_bytes,
     write_pieces,
 )
+from pykudu_sql.executor.writing.present_keys import IN_APPEND, way_out
 from pykudu_sql.executor.writing.writes import mode_of, written
 from pykudu_sql.files.file_access import FileAccess
 from pykudu_sql.planner.plan.context import check_writable
@@ -86,6 +87,11 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
     check_writable(state.settings.as_of)
     check_not_system(name.lower())
     table, kind = state.catalog.table(name.lower()), _kind(operation)
+    with way_out(IN_APPEND):
+        return _append(state, table, kind, data)
+
+
+def _append(state: SessionState, table: TableInfo, kind: RowOpKind, data: object) -> Outcome:
     if isinstance(data, str | os.PathLike):
         return _append_files(state, table, kind, os.fspath(data))
     with state.error_boundary.program_code():

@@ -33,6 +33,7 @@ from pykudu_sql.executor.writing.collecting import (
 )
 from pykudu_sql.executor.writing.copy_options import access_of, kind_of
 from pykudu_sql.executor.writing.file_rows import UnfitRow, fitting_rows, open_rows
+from pykudu_sql.executor.writing.present_keys import IN_COPY, way_out
 from pykudu_sql.executor.writing.writes import mode_of, written
 from pykudu_sql.files.file_access import FileAccess, PermittedFile
 from pykudu_sql.files.formats import FileKind
@@ -86,14 +87,15 @@ def copy_files(state: SessionState, plan: CopyFrom, access: FileAccess) -> Outco
         with closing(_FileRows(state, plan, files, RowErrorMode.COLLECT)) as source:
             raise source.placed(transaction, error) or error
 
-    try:
-        results = state.transactions.write(action)
-    except (IntegrityError, ValueTooLargeError) as error:
-        if mode is RowErrorMode.COLLECT:
+    with way_out(IN_COPY):
+        try:
+            results = state.transactions.write(action)
+        except (IntegrityError, ValueTooLargeError) as error:
+            if mode is RowErrorMode.COLLECT:
+                raise
+            # What it raises takes back what it wrote.
+            state.transactions.write(partial(look, error))
             raise
-        # What it raises takes back what it wrote.
-        state.transactions.write(partial(look, error))
-        raise
     outcome = written(state, RowOpKind.INSERT, results)
     failed = (outcome.message or "").partition(",")[1:]
     return replace(outcome, message=f"Copied {outcome.rowcount} row(s){''.join(failed)}")

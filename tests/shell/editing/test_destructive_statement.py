@@ -30,9 +30,11 @@ from tests.shell.terminal import CTRL_C, Terminal, prompts, times
 def test_what_takes_much_away_is_asked_about(sql: str, effect: str, undo: str) -> None:
     found = destructive_statement(sql)
     assert found is not None and found.effect == effect
-    assert found.question(7, in_transaction=False) == (
-        f"{effect}. {undo} brings it back." if undo else f"{effect}. Nothing brings it back."
-    )
+    back = f"{effect}. {undo} brings it back." if undo else f"{effect}. Nothing brings it back."
+    assert found.question(7, in_transaction=False) == back
+    is_of_rows = sql.split()[0].upper() in {"DELETE", "UPDATE", "TRUNCATE", "WITH"}
+    within = f"{effect}. ROLLBACK brings it back." if is_of_rows else back
+    assert found.question(7, in_transaction=True) == within
 
 
 @pytest.mark.parametrize(

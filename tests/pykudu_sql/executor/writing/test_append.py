@@ -13,9 +13,11 @@ from pykudu_sql import Connection
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing import chunked_rows
 from pykudu_sql.executor.writing.append import append
+from pykudu_sql.executor.writing.present_keys import IN_APPEND
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.common.rows.row_operation import RowOperations
 from pykudu_sql.storage.errors import (
+    AlreadyPresentError,
     DataError,
     InterfaceError,
     NotNullError,
@@ -225,3 +227,15 @@ def test_a_value_without_a_size_is_no_matter_of_pieces(insert: Append) -> None:
 
     with pytest.raises(DataError, match="cannot read a Sizeless"):
         insert({"k": [1], "word": [Sizeless()]})
+
+
+@pytest.mark.parametrize("keys", [[1], [2, 2]], ids=["present", "twice"])
+def test_a_key_that_is_there_is_answered_with_what_append_can_do(
+    insert: Append, keys: list[int]
+) -> None:
+    insert({"k": [1]})
+    with pytest.raises(AlreadyPresentError) as caught:
+        insert({"k": keys})
+    assert caught.value.hint == IN_APPEND
+    insert({"k": keys}, operation="insert-ignore")
+    insert({"k": keys}, operation="upsert")

@@ -17,6 +17,7 @@ import pykudu_sql
 from pykudu_sql import Connection
 from pykudu_sql.executor.writing import chunked_rows, copy_from
 from pykudu_sql.executor.writing.collecting import faults, first_fault
+from pykudu_sql.executor.writing.present_keys import IN_COPY
 from pykudu_sql.files.reading import csv_rows, json_rows
 from pykudu_sql.storage.errors import DataError, Error
 
@@ -374,3 +375,15 @@ def test_a_line_that_is_no_row_does_not_end_the_process(tmp_path: Path, first: s
         connection.execute("CREATE TABLE b (k INT PRIMARY KEY, s STRING)")
         cursor = connection.execute("COPY b FROM 'rows.json'")
         assert cursor.rowcount == 1 and "line 1" in cursor.row_errors[0].message
+
+
+def test_a_key_that_is_there_is_answered_with_what_copy_can_do(
+    connection: Connection, tmp_path: Path
+) -> None:
+    (tmp_path / "x.csv").write_text("k\n1\n")
+    connection.execute("INSERT INTO t (k) VALUES (1)")
+    with pytest.raises(Error) as caught:
+        connection.execute(f"COPY t FROM '{tmp_path}/x.csv'")
+    assert caught.value.hint == IN_COPY
+    connection.execute("SET row_errors = 'collect'")
+    connection.execute(f"COPY t FROM '{tmp_path}/x.csv'")
