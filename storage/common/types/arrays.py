@@ -136,6 +136,10 @@ def pack_validity(valid: npt.NDArray[np.bool_] | None) -> pa.Buffer | None:
 
 def validity(values: pa.Array) -> npt.NDArray[np.bool_] | None:
     """False where a slot is NULL, shape (n,); None when none is."""
+    # Slots whose word is NULL count neither among an array's NULLs nor in its bitmap.
+    if pa.types.is_dictionary(values.type) and values.dictionary.null_count:
+        valid = from_buffers.flags_of(values.is_valid())
+        return None if valid.all() else valid
     if values.null_count == 0:
         return None
     bitmap = values.buffers()[0]

@@ -13,7 +13,9 @@ from pykudu_sql.storage.common.types.from_buffers import flags_of
 
 
 def validity_array(values: pa.Array) -> pa.BooleanArray:
-    """The validity of an array of any type, zero-copy; dictionaries have no NULL among words."""
+    """The validity of an array of any type, zero-copy unless a word of its dictionary is NULL."""
+    if pa.types.is_dictionary(values.type) and values.dictionary.null_count:
+        return validity_of_mask(flags_of(values.is_valid()))
     if not values.null_count:
         return all_valid(len(values))
     bitmap = values.buffers()[0]

@@ -13,6 +13,7 @@ from pykudu_sql.storage.cfile.encoding.type_encodings import encodings_of
 from pykudu_sql.storage.common.types.arrays import array_to_cells, plain
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import Compression, DataType, Encoding
+from pykudu_sql.storage.common.types.validity_array import validity_array
 from pykudu_sql.storage.errors import (
     CorruptionError,
     InvalidSchemaError,
@@ -112,13 +113,15 @@ def test_a_dictionary_array_is_stored_and_read_without_becoming_strings(
     assert same(read, values, STRING)
 
 
+@pytest.mark.parametrize("last", [None, 0], ids=["null", "word"])
 def test_a_dictionary_with_repeated_null_and_unused_words_is_stored_as_what_it_means(
-    files: Any,
+    files: Any, last: int | None
 ) -> None:
     words = pa.array(["b", None, "a", "b", *(f"unused {i}" for i in range(300))])
-    values = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3, None], pa.int16()), words)
+    values = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3, last], pa.int16()), words)
+    assert validity_array(values).is_null().to_pylist() == values.is_null().to_pylist()
     read = files.open(files.write({"c": encode(STRING, values)})).cfile("c").read_all()
-    assert read.to_pylist() == ["b", None, "a", "b", None]
+    assert read.to_pylist() == ["b", None, "a", "b", None if last is None else "b"]
     assert read.dictionary.to_pylist() == ["a", "b"]
 
 
