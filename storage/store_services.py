@@ -5,7 +5,6 @@ view. They are the same in both: a committer without a manifest refuses every ch
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import TYPE_CHECKING
 
 from pykudu_sql.dataclass import dataclass
@@ -104,7 +103,7 @@ def store_services(
     clock, options = HybridClock(resources.options.wall), resources.options
     clock.update(last_before(past))
     mvcc = MvccManager(visible)
-    history = History(clock, SnapshotRegistry(partial(getattr, mvcc, "bound")), state)
+    history = History(clock, SnapshotRegistry(lambda: mvcc.bound), state)
     sizes = (options.rowset_bytes, resources.budget.shares.piece)
     committer = Committer(clock, mvcc, log, manifest, history.mark_of_tablet, *sizes)
     auto_increment = AutoIncrement(tablets)

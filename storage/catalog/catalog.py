@@ -56,8 +56,8 @@ COPY_FILES = (
 )
 _FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".orc", ".arrow", ".gz")
 _OF_SQLITE = f"{_LISTED}; pandas and others read and write through SQLAlchemy: pykudu:///my.db"
-# Tables that other databases always have.
 _MOST_LISTED = 8
+# Tables that other databases always have.
 _ELSEWHERE = {
     "dual": "a SELECT of values needs no FROM",
     "sqlite_master": _OF_SQLITE,

@@ -5,6 +5,7 @@ promise is checked while decoding, so a read returns what was written or raises 
 file, CFile, block and offset.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -62,6 +63,12 @@ class CFileBlocks:
 
     def __str__(self) -> str:
         return f"{self._file.path}: CFile '{self._entry.name}'"
+
+    def span(self, start: int, stop: int) -> tuple[int, int]:
+        """The numbers of the blocks that have the first and the last of rows start to stop - 1."""
+        firsts, count = self.first_ordinals, len(self._null_counts)
+        first = max(bisect_right(firsts, start, 0, count) - 1, 0)
+        return first, max(bisect_right(firsts, stop - 1, 0, count) - 1, first)
 
     def words(self) -> pa.Array | None:
         """The dictionary, which has every value of the column; None when there is none.

@@ -5,9 +5,8 @@ reads or the whole column as one array for scans; once the whole is there, range
 slices of it without a copy. Strings of a dictionary CFile come as dictionary arrays.
 """
 
-import weakref
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -18,13 +17,8 @@ from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.block_file import BlockFile, BlockPointer
 from pykudu_sql.storage.cfile.cfile_blocks import CFileBlocks
 from pykudu_sql.storage.cfile.column_runs import ColumnRuns, runs_of
-from pykudu_sql.storage.cfile.decoded_cells import (
-    ColumnMemory,
-    DecodedCells,
-    ValidityReader,
-    WholeColumn,
-    whole_column,
-)
+from pykudu_sql.storage.cfile.decoded.decoded_blocks import DecodedBlocks, bytes_of
+from pykudu_sql.storage.cfile.decoded.validity_reader import ValidityReader
 from pykudu_sql.storage.cfile.encoding.type_encodings import BY_NAME
 from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.in_place.paged_cells import EqualCells
@@ -57,14 +51,6 @@ _TOUCHES_OF_ALL = 1
 _TOUCHES_STORED = 24
 
 
-# After so many cells read past the block cache, the block counts as used, and so it stays there.
-_SHORT_WAYS = 16
-
-
-def _nothing() -> None:
-    """The reference to nothing."""
-
-
 class CFileReader:
     """One column of an open container. Safe for threads; get one from `ContainerReader.cfile`.
 
@@ -73,6 +59,7 @@ class CFileReader:
         row_count, null_count: of the column.
         block_count: data blocks.
         words: gives the dictionary; see `CFileBlocks.words`.
+        take_memory: takes the column's memory over; see `DecodedBlocks.take_memory`.
         touches: how many cells of each block of text were read without keeping it.
         encoded_size: bytes in the file, blocks and dictionary.
         raw_size: bytes of the values before encoding.
@@ -107,19 +94,16 @@ class CFileReader:
         self.words = self._blocks.words
         self.zone_map: ZoneMap = self._blocks.index.zone_map
         self.first_ordinals = self._blocks.first_ordinals
-        self._whole_key = (file.path, entry.name)
-        self._runs_key = (file.path, entry.name, "runs")
-        self._validity = ValidityReader(self._blocks, cache, (file.path, entry.name, "validity"))
+        key = file.path, entry.name
+        self._decoded = DecodedBlocks(self._blocks, entry.type, cache, key)
+        self.take_memory = self._decoded.take_memory
+        self._runs_key = (*key, "runs")
+        self._validity = ValidityReader(self._blocks, cache, (*key, "validity"))
         # A block of text that look-ups seldom come to is not decoded and kept for their sake: of
         # many rows read once each, the cache would hold a block for every one.
         self.has_texts = entry.type.is_variable and entry.dictionary is None
         self._touches_in_place = _TOUCHES_OF_ALL if pages is None else _TOUCHES_BY_PAGES
         self.touches = bytearray(self.block_count)
-        self._block_keys = [(file.path, entry.name, i) for i in range(self.block_count)]
-        # Ways past the cache for single cells, which do not keep alive what the cache evicts.
-        self._whole_memo: Callable[[], DecodedCells | None] = _nothing
-        self._block_memos: list[Callable[[], DecodedCells | None]] = [_nothing] * self.block_count
-        self._short_ways = 0
 
     def may_match(self, leaf: Leaf) -> npt.NDArray[np.bool_]:
         """Which blocks may hold a matching row, a new array bool[block_count].
@@ -147,11 +131,11 @@ class CFileReader:
 
         Raises CorruptionError: the block is not what was written.
         """
-        whole = self._cached_whole()
+        whole = self._decoded.cached_whole()
         if whole is not None:
             start, stop = self.first_ordinals[number : number + 2]
             return whole.array.slice(start, stop - start)
-        return self._block(number).array
+        return self._decoded.block(number).array
 
     def read_all(self, stats: ScanStats | None = None) -> pa.Array:
         """All rows as one contiguous array.
@@ -159,29 +143,7 @@ class CFileReader:
         `stats`: counts the blocks that had to be decoded. Raises CorruptionError: a block is not
         what was written.
         """
-        return self._whole(stats).array
-
-    def take_memory(self) -> ColumnMemory | None:
-        """The memory of the whole column, which the cache has no more; None if others may read it.
-
-        Whoever has it may change the cells. A column that the cache does not have, and one of texts
-        or booleans, has none.
-        """
-        if not isinstance(self._whole_memo(), WholeColumn):
-            return None
-        # One of several threads gets it.
-        whole = self._cache.pop(self._whole_key)
-        if not isinstance(whole, WholeColumn):
-            return None
-        memory = whole.memory
-        del whole
-        view = memory.view()
-        if view is None:
-            return memory
-        whole = WholeColumn(memory, view)
-        self._cache.put(self._whole_key, whole, _array_bytes(whole.array))
-        self._whole_memo = weakref.ref(whole)
-        return None
+        return self._decoded.whole(stats).array
 
     def read_range(self, start: int, stop: int, stats: ScanStats | None = None) -> pa.Array:
         """The rows start <= ordinal < stop. Reads the blocks touched, or all when most are.
@@ -190,17 +152,17 @@ class CFileReader:
         rows; CorruptionError: a block is not what was written.
         """
         self._expect_rows(start, stop)
-        whole = self._cached_whole()
+        whole = self._decoded.cached_whole()
         if whole is not None:
             return whole.array.slice(start, stop - start)
-        first, last = self._blocks_of(start, stop)
+        first, last = self._blocks.span(start, stop)
         if 2 * (last - first + 1) > self.block_count:
             return self.read_all(stats).slice(start, stop - start)
         parts = []
         for number in range(first, last + 1):
             begin, end = self.first_ordinals[number : number + 2]
             low, high = max(start, begin), min(stop, end)
-            parts.append(self._block(number, stats).array.slice(low - begin, high - low))
+            parts.append(self._decoded.block(number, stats).array.slice(low - begin, high - low))
         return _join(parts)
 
     def read_once(self, start: int, stop: int, stats: ScanStats | None = None) -> pa.Array:
@@ -209,13 +171,13 @@ class CFileReader:
         The cache is not filled with what nobody asks for again (Kudu's `DONT_CACHE_BLOCK`).
         """
         self._expect_rows(start, stop)
-        if start == stop or self._cached_whole() is not None:
+        if start == stop or self._decoded.cached_whole() is not None:
             return self.read_range(start, stop)
-        first, last = self._blocks_of(start, stop)
+        first, last = self._blocks.span(start, stop)
         array = self._blocks.decode(first, last + 1)
         if stats is not None:
             stats.blocks_decoded += last + 1 - first
-            stats.bytes_decoded += _array_bytes(array)
+            stats.bytes_decoded += bytes_of(array)
         return array.slice(start - self.first_ordinals[first], stop - start)
 
     def validity(self, start: int, stop: int, stats: ScanStats | None = None) -> pa.BooleanArray:
@@ -225,7 +187,7 @@ class CFileReader:
         rows; CorruptionError: a block is not what was written.
         """
         self._expect_rows(start, stop)
-        whole = self._cached_whole() if self.null_count else None
+        whole = self._decoded.cached_whole() if self.null_count else None
         if whole is not None:
             return validity_array(whole.array.slice(start, stop - start))
         return self._validity.read(start, stop, stats)
@@ -242,7 +204,7 @@ class CFileReader:
         """
         if len(ordinals) == 0:
             return self.read_range(0, 0)
-        whole = self._cached_whole()
+        whole = self._decoded.cached_whole()
         if whole is not None:
             return whole.array.take(pa.array(ordinals))
         if not 0 <= ordinals[0] <= ordinals[-1] < self.row_count or (np.diff(ordinals) < 0).any():
@@ -253,7 +215,7 @@ class CFileReader:
             return self.read_all(stats).take(pa.array(ordinals))
         return _join(
             [
-                self._block(number, stats).array.take(
+                self._decoded.block(number, stats).array.take(
                     pa.array(
                         ordinals[edges[number] : edges[number + 1]] - self.first_ordinals[number]
                     )
@@ -273,16 +235,16 @@ class CFileReader:
             return self.take(ordinals, stats)
         start, stop = int(ordinals[0]), int(ordinals[-1]) + 1
         self._expect_rows(start, stop)
-        first, last = self._blocks_of(start, stop)
+        first, last = self._blocks.span(start, stop)
         block_numbers = np.diff(np.searchsorted(ordinals, self.zone_map.first_ordinals)) > 0
         if 2 * np.count_nonzero(block_numbers) <= last + 1 - first:
             return self.take(ordinals, stats)
-        if self._cached_whole() is not None:
+        if self._decoded.cached_whole() is not None:
             return self.take(ordinals, stats)
         array = self._blocks.pick(first, last + 1, ordinals)
         if stats is not None:
             stats.blocks_decoded += int(np.count_nonzero(block_numbers))
-            stats.bytes_decoded += _array_bytes(array)
+            stats.bytes_decoded += bytes_of(array)
         return array
 
     def runs(self, stats: ScanStats | None = None) -> ColumnRuns | None:
@@ -291,7 +253,7 @@ class CFileReader:
         `stats`: counts the blocks that had to be opened. Raises CorruptionError: a block is not
         what was written.
         """
-        if not self._has_runs or self._whole_memo() is not None:
+        if not self._has_runs or self._decoded.whole_memo() is not None:
             return None
         cached = self._cache.get(self._runs_key)
         if isinstance(cached, ColumnRuns):
@@ -314,12 +276,14 @@ class CFileReader:
         """
         if not 0 <= ordinal < self.row_count:
             raise InternalError(f"{self._blocks} has no row {ordinal}")
-        whole = self._whole_memo()
+        whole = self._decoded.whole_memo()
         if whole is not None:
             return whole.read_cell(ordinal)
         firsts = self.first_ordinals
         number = bisect_right(firsts, ordinal) - 1
-        return self._cell_of_block(number, ordinal - firsts[number])
+        slot = ordinal - firsts[number]
+        block = self._decoded.block_for_cell(number)
+        return self._cell_of_another(number, slot) if block is None else block.read_cell(slot)
 
     def cell_at(self, number: int, slot: int) -> Cell:
         """One cell of a block, 0 .. block_count - 1, for who knows where its row is.
@@ -327,10 +291,11 @@ class CFileReader:
         `slot`: 0 .. rows of the block - 1. Raises CorruptionError: the block is not what was
         written.
         """
-        whole = self._whole_memo()
+        whole = self._decoded.whole_memo()
         if whole is not None:
             return whole.read_cell(self.first_ordinals[number] + slot)
-        return self._cell_of_block(number, slot)
+        block = self._decoded.block_for_cell(number)
+        return self._cell_of_another(number, slot) if block is None else block.read_cell(slot)
 
     @property
     def equal_cells(self) -> EqualCells | None:
@@ -348,21 +313,9 @@ class CFileReader:
         """
         return (
             self.touches[number] < _TOUCHES_STORED
-            and self._block_memos[number]() is None
-            and self._whole_memo() is None
+            and self._decoded.memos[number]() is None
+            and self._decoded.whole_memo() is None
         )
-
-    def _cell_of_block(self, number: int, slot: int) -> Cell:
-        block = self._block_memos[number]()
-        if block is None or self._short_ways >= _SHORT_WAYS:
-            self._short_ways = 0
-            cached = self._cache.peek(self._block_keys[number])
-            if not isinstance(cached, DecodedCells):
-                return self._cell_of_another(number, slot)
-            block = cached
-            self._block_memos[number] = weakref.ref(block)
-        self._short_ways += 1
-        return block.read_cell(slot)
 
     def _cell_of_another(self, number: int, slot: int) -> Cell:
         """One cell of a block that the cache does not have."""
@@ -381,7 +334,7 @@ class CFileReader:
                 return self._blocks.binary_cell(number, slot)
             # Once the cache has evicted it, it has to pay again.
             self.touches[number] = 0
-        return self._block(number).read_cell(slot)
+        return self._decoded.block(number).read_cell(slot)
 
     def check_pages(self, number: int) -> None:
         """See that what single cells of a block are read by agrees with the block.
@@ -403,13 +356,13 @@ class CFileReader:
             return start
         bisect = bisect_left if side == "left" else bisect_right
         target: Any = cell
-        whole = self._whole_memo()
+        whole = self._decoded.whole_memo()
         if whole is not None:
             return start + bisect(range(start, stop), target, key=whole.read_cell)
         number = bisect_right(self.first_ordinals, start) - 1
         first, end = self.first_ordinals[number : number + 2]
         if stop <= end:
-            read = (self._block_memos[number]() or self._block(number)).read_cell
+            read = (self._decoded.memos[number]() or self._decoded.block(number)).read_cell
             return start + bisect(range(start - first, stop - first), target, key=read)
         return start + bisect(range(start, stop), target, key=self.cell)
 
@@ -423,17 +376,13 @@ class CFileReader:
             return -1
         target: Any = cell
         base = 0
-        decoded = self._whole_memo()
+        decoded = self._decoded.whole_memo()
         if decoded is None:
             number = bisect_right(self.first_ordinals, start) - 1
             base, end = self.first_ordinals[number : number + 2]
-            decoded = self._block_memos[number]()
-            if decoded is None or stop > end:
+            decoded = self._decoded.block_for_cell(number) if stop <= end else None
+            if decoded is None:
                 return None
-            self._short_ways += 1
-            if self._short_ways >= _SHORT_WAYS:
-                self._short_ways = 0
-                self._cache.peek(self._block_keys[number])
         read, rows = decoded.read_cell, range(start - base, stop - base)
         place = bisect_left(rows, target, key=read)
         return start + place if place < len(rows) and read(rows[place]) == target else -1
@@ -445,56 +394,7 @@ class CFileReader:
     def block_of(self, ordinal: int) -> int:
         """The number of the block that holds a row, from 0."""
         self._expect_rows(ordinal, ordinal + 1)
-        return self._blocks_of(ordinal, ordinal + 1)[0]
-
-    def _blocks_of(self, start: int, stop: int) -> tuple[int, int]:
-        """The blocks of the first and the last of some rows."""
-        first = max(bisect_right(self.first_ordinals, start, 0, self.block_count) - 1, 0)
-        last = max(bisect_right(self.first_ordinals, stop - 1, 0, self.block_count) - 1, first)
-        return first, last
-
-    def _cached_whole(self) -> DecodedCells | None:
-        cached = self._cache.peek(self._whole_key)
-        return cached if isinstance(cached, DecodedCells) else None
-
-    def _whole(self, stats: ScanStats | None = None) -> DecodedCells:
-        cached = self._cache.get(self._whole_key)
-        if isinstance(cached, DecodedCells):
-            self._whole_memo = weakref.ref(cached)
-            return cached
-        return self._load(0, self.block_count, self._whole_key, stats)
-
-    def _block(self, number: int, stats: ScanStats | None = None) -> DecodedCells:
-        if self.block_count == 1:
-            return self._whole(stats)
-        key = self._block_keys[number]
-        cached = self._cache.get(key)
-        if isinstance(cached, DecodedCells):
-            return cached
-        return self._load(number, number + 1, key, stats)
-
-    def _load(
-        self, first: int, stop: int, key: tuple[str | int, ...], stats: ScanStats | None
-    ) -> DecodedCells:
-        """Decode neighbouring blocks into one array, and keep it."""
-        array = self._blocks.decode(first, stop)
-        size = _array_bytes(array)
-        is_whole = key is self._whole_key
-        decoded = whole_column(array, self.type) if is_whole else DecodedCells(array, self.type)
-        self._cache.put(key, decoded, size)
-        if stats is not None:
-            stats.blocks_decoded += stop - first
-            stats.bytes_decoded += size
-        if is_whole:
-            self._whole_memo = weakref.ref(decoded)
-        else:
-            self._block_memos[first] = weakref.ref(decoded)
-        return decoded
-
-
-def _array_bytes(array: pa.Array) -> int:
-    """Bytes of an array; its dictionary, if any, is shared by all of the CFile."""
-    return int((array.indices if pa.types.is_dictionary(array.type) else array).nbytes)
+        return self._blocks.span(ordinal, ordinal + 1)[0]
 
 
 def _join(parts: Sequence[pa.Array]) -> pa.Array:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.types.arrays import fixed_view, from_fixed, pack_validity, validity
+from pykudu_sql.storage.common.types.from_buffers import new_buffer
 from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.common.types.types import DataType
 from pykudu_sql.storage.common.types.validity_array import all_valid, mask_of, validity_of_mask
@@ -94,8 +95,8 @@ def patched_validity(before: pa.BooleanArray, changes: Sequence[CellsSet]) -> pa
 
 def copied(stored: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A copy in memory of Arrow's pool, which keeps pages: fresh ones cost twice the copying."""
-    buffer = pa.allocate_buffer(stored.nbytes)
-    copied = np.frombuffer(buffer, stored.dtype).reshape(stored.shape)
+    _, memory = new_buffer(stored.nbytes)
+    copied: npt.NDArray[Any] = memory.view(stored.dtype).reshape(stored.shape)
     np.copyto(copied, stored)
     return copied
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.cfile.decoded_cells import ColumnMemory
+from pykudu_sql.storage.cfile.decoded.decoded_cells import ColumnMemory
 from pykudu_sql.storage.common.types.arrays import pack_validity, plain, validity
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.common.types.ordinal_take import take_ordinals

@@ -12,7 +12,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from pykudu_sql.storage.cfile.block_cache import BlockCache
-from pykudu_sql.storage.cfile.decoded_cells import ColumnMemory
+from pykudu_sql.storage.cfile.decoded.decoded_cells import ColumnMemory
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.validity_array import validity_array

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.storage.cfile.decoded_cells import ColumnMemory
+from pykudu_sql.storage.cfile.decoded.decoded_cells import ColumnMemory
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
 from pykudu_sql.storage.common.predicate.row_filter import FilterStep

@@ -21,7 +21,7 @@ from pykudu_sql.storage.cfile.bloom_filter import BloomFilter
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.column_runs import ColumnRuns
 from pykudu_sql.storage.cfile.container import ContainerReader, FileIdentity
-from pykudu_sql.storage.cfile.decoded_cells import ColumnMemory
+from pykudu_sql.storage.cfile.decoded.decoded_cells import ColumnMemory
 from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.key_index import KeyIndex
 from pykudu_sql.storage.cfile.skip_index import SkipIndex, blob_name, equality_values

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
-from pykudu_sql.storage.cfile.decoded_cells import ValidityReader
+from pykudu_sql.storage.cfile.decoded.validity_reader import ValidityReader
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import Compression, Encoding
