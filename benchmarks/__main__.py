@@ -26,6 +26,7 @@ from benchmarks.workloads.queries.spark import (
     spark_wide,
 )
 from benchmarks.workloads.queries.spark_pipeline import spark_pipeline
+from benchmarks.workloads.queries.spark_scale import spark_scale
 from benchmarks.workloads.queries.tpch import tpch
 from benchmarks.workloads.single_rows.durable import durable_insert, durable_update
 from benchmarks.workloads.single_rows.point import point_insert, point_select, point_update
@@ -87,6 +88,7 @@ WORKLOADS: Mapping[str, Callable[[Workbench], Race | Survey]] = {
     "spark_as_of": spark_as_of,
     "spark_load": spark_load,
     "spark_pipeline": spark_pipeline,
+    "spark_scale": spark_scale,
 }
 
 

@@ -165,17 +165,30 @@ def _update(tokens: TokenStream, context: PlanContext) -> "Plan":
             hint="leave it out: an UPDATE that fails changes nothing, and none changes a key",
             span=tokens.ahead(1).span,
         )
-    if tokens.ahead(1).word == "TOP":
-        raise NotSupportedError(
-            "UPDATE TOP is not supported",
-            hint="write WHERE key IN (SELECT key FROM t ORDER BY .. LIMIT n)",
+    if tokens.ahead(1).word == "TABLE" and tokens.ahead(3).word == "SET":
+        raise SyntaxError(
+            'syntax error at or near "TABLE"',
+            hint="leave it out: UPDATE t SET a = 1 WHERE ..",
             span=tokens.ahead(1).span,
         )
+    _refuse_top(tokens)
     return _change_planners()["UPDATE"](tokens.rest, context)
 
 
 def _delete(tokens: TokenStream, context: PlanContext) -> "Plan":
+    _refuse_top(tokens)
     return _change_planners()["DELETE"](tokens.rest, context)
+
+
+def _refuse_top(tokens: TokenStream) -> None:
+    """Refuse T-SQL's `UPDATE TOP (5)`. A table may be called so: no number stands behind it."""
+    verb, word, behind = tokens.current, tokens.ahead(1), tokens.ahead(2)
+    if word.word == "TOP" and (behind.text == "(" or behind.text.isdigit()):
+        raise NotSupportedError(
+            f"{verb.word} TOP is not supported",
+            hint="write WHERE key IN (SELECT key FROM t ORDER BY .. LIMIT n)",
+            span=word.span,
+        )
 
 
 def _merge(tokens: TokenStream, context: PlanContext) -> "Plan":

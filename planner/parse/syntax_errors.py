@@ -11,6 +11,8 @@ from pykudu_sql.storage.errors import SourceSpan, SyntaxError
 # T-SQL's `CONVERT(INT, '5')` and MySQL's `SELECT SQL_CALC_FOUND_ROWS *`.
 _CONVERT = re.compile(r"\b(?:TRY_)?CONVERT\s*\(\s*\w+(?:\s*\([\d\s,]*\))?\s*,\s*\Z", re.IGNORECASE)
 _SELECT_WORD = re.compile(r"\bSELECT\s+SQL_\w+\s+\*\s*\Z", re.IGNORECASE)
+# `%s` and `%(name)s` of other drivers.
+_PYFORMAT = re.compile(r"%(?:\(\w*\)?)?\Z")
 _NO_SET = re.compile(r"\s*UPDATE\s+\S+\s+\w+\s*", re.IGNORECASE)
 # What the parser says of a bracket that is not closed.
 _EXPECTING = re.compile(r"Expecting (\S{1,2})")
@@ -54,7 +56,7 @@ def _foreign(before: str, word: str) -> str | None:
         return "write DELETE FROM t WHERE ..: it takes whole rows"
     if word == "=" and _NO_SET.fullmatch(before):
         return "SET stands before what changes: UPDATE t SET a = 1 WHERE .."
-    if before.endswith("%"):
+    if _PYFORMAT.search(before):
         return "parameters are written ? or :name"
     if _CONVERT.search(before):
         return "write CAST(value AS type), or TRY_CAST"

@@ -115,7 +115,7 @@ class Cursor:
     def fetchone(self) -> Row | None:
         """The next row, or None at the end."""
         rows, session = self._rows, self._session
-        if rows is None or session is None or not session.process.is_current:
+        if rows is None or session is None or session.is_closed or not session.process.is_current:
             rows = self._result()
         fetched = rows.fetch(1)
         return fetched[0] if fetched else None
@@ -298,7 +298,8 @@ class Cursor:
 
     def _result(self) -> "Result":
         rows = self._rows
-        self._opened()
+        if self._opened().is_closed:
+            raise InterfaceError("the connection is closed")
         if rows is None:
             raise ProgrammingError(
                 "there are no rows to fetch", hint="execute a query first", sqlstate="24000"

@@ -46,7 +46,7 @@ class Session:
     """Runs statements. Safe for threads; each statement has the session to itself.
 
     `database`: whose session it is; `process`: that it belongs to; `counts_statements`: whether
-    statements count in the statement log.
+    statements count in the statement log; `is_closed`: whether it has given the database back.
     """
 
     def __init__(self, database: Database, settings: SessionSettings, autocommit: bool) -> None:
@@ -83,7 +83,7 @@ class Session:
         self.counts_statements = True
         error_names = ErrorNames(database.store, self._frames)
         self._names, self._locate = error_names.names, error_names.locate
-        self._closed = False
+        self.is_closed = False
 
     def execute(self, sql: str, parameters: ParameterValues = ()) -> Outcome:
         """Run one statement.
@@ -370,9 +370,9 @@ class Session:
         if not self.process.is_current:
             return
         with self._state.lock:
-            if self._closed:
+            if self.is_closed:
                 return
-            self._closed = True
+            self.is_closed = True
             self._plans.close()
             try:
                 self._transactions.rollback()
@@ -381,5 +381,5 @@ class Session:
                 self.database.release()
 
     def _check_open(self) -> None:
-        if self._closed:
+        if self.is_closed:
             raise InterfaceError("the connection is closed")

@@ -30,6 +30,7 @@ def test_an_error_without_a_word_is_at_the_end() -> None:
     [
         ("SELECT a FORM ", "t", "did you mean 'FROM' by 'form'?"),
         ("SELECT a FROM t WHERE a = %", "s", "parameters are written ? or :name"),
+        ("SELECT a FROM t WHERE a = %(h)", "s", "parameters are written ? or :name"),
         ("SELECT a FROM ", ")", None),
     ],
 )

@@ -219,9 +219,14 @@ def test_a_statement_has_one_result_set(cursor: Cursor) -> None:
 def test_a_closed_connection_refuses_everything_but_closing() -> None:
     connection = pykudu_sql.connect(":memory:")
     cursor = connection.cursor()
+    filled = connection.execute("SELECT 1")
     connection.close()
     connection.close()
     for call in (
+        filled.fetchone,
+        filled.fetchall,
+        filled.fetch_arrow_table,
+        lambda: filled.scroll(0, "absolute"),
         connection.commit,
         connection.rollback,
         connection.cursor,
