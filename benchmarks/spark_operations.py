@@ -11,7 +11,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import sqlglot
@@ -24,6 +26,9 @@ from benchmarks.workloads.queries.analytics import result_rows, same_rows
 from pykudu_sql.jobs.backup import BackupOptions, backup
 from pykudu_sql.jobs.load import LoadOptions, load
 from pykudu_sql.spark.sessions.session import start_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _MASTER = "local[2]"
 _CONF: Mapping[str, str] = {"spark.driver.memory": "2g"}
@@ -52,9 +57,9 @@ def _figures(folder: Path, scale: float, rounds: int) -> Iterator[Figure]:
         if connection.execute(f"EXPLAIN {sql}").fetchall()[0][0] != _ON_SPARK:
             raise ValueError(f"Q{number} does not run on Spark")
         theirs = sqlglot.transpile(sql, read="duckdb", write="spark")[0]
-        asks: dict[str, Ask] = {
-            "pykudu": lambda sql=sql: connection.execute(sql).fetch_arrow_table(),
-            "Parquet": lambda sql=theirs: spark.sql(sql).toArrow(),
+        asks = {
+            "pykudu": partial(_ask_ours, connection, sql),
+            "Parquet": partial(_ask_files, spark, theirs),
         }
         yield from _times(number, asks, rounds)
     yield from _peaks("queries")
@@ -63,6 +68,14 @@ def _figures(folder: Path, scale: float, rounds: int) -> Iterator[Figure]:
     target = str(folder / "backup")
     yield Figure("backup", _seconds(lambda: backup(path, target, options)), "s")
     yield from _peaks("backup")
+
+
+def _ask_ours(connection: pykudu_sql.Connection, sql: str) -> pa.Table:
+    return connection.execute(sql).fetch_arrow_table()
+
+
+def _ask_files(spark: "SparkSession", sql: str) -> pa.Table:
+    return spark.sql(sql).toArrow()
 
 
 def _load(path: str, scale: float) -> None:

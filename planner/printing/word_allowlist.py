@@ -45,7 +45,9 @@ WORDS = frozenset(
     )
 )
 # Functions and types that only Spark has.
-SPARK_WORDS = frozenset({"BINARY", "DATEDIFF", "DIV", "RLIKE", "STRING", "TIMESTAMP_NTZ"})
+SPARK_WORDS = frozenset(
+    {"BINARY", "DATEDIFF", "DIV", "NAMED_STRUCT", "RLIKE", "STRING", "TIMESTAMP_NTZ"}
+)
 # What sqlglot names where it writes QUALIFY as a subquery.
 SPARK_NAMES = frozenset(
     {"_c", "_t", "_w", *(f"{mark}_{i}" for mark in ("_c", "_w") for i in range(2, 99))}

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from pykudu_sql.planner.spark.spark_casts import read_moment, translate_cast
+from pykudu_sql.planner.spark.spark_exact import is_key_type, key_of, key_operand
 from pykudu_sql.planner.spark.spark_scope import Outputs, SparkScope, describe, only
 from pykudu_sql.planner.spark.spark_types import (
     NotOnSparkError,
@@ -202,11 +203,26 @@ def _in(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     if query is None:
         (this, *values), _ = expressions.together([node.this, *node.expressions], scope)
         return Typed(_with(node, this=this, expressions=values), ValueType.BOOLEAN)
+    if not _filters_rows(node):
+        raise NotOnSparkError("IN of a query that is more than a condition on rows")
     this_one = expressions.typed(node.this, scope)
     inner = query.this if isinstance(query, exp.Subquery) else query
     rows, outputs = expressions.subqueries(inner, scope)
     common_type([this_one.type, outputs[0][1]])
     return Typed(_with(node, this=this_one.node, query=exp.Subquery(this=rows)), ValueType.BOOLEAN)
+
+
+def _filters_rows(node: exp.Expr) -> bool:
+    """Whether rows are left out where a condition is not true.
+
+    Elsewhere Spark makes false of an IN that is NULL.
+    """
+    place = node.parent
+    while isinstance(place, exp.And | exp.Or | exp.Not | exp.Paren):
+        place = place.parent
+    if isinstance(place, exp.Join):
+        return not place.side
+    return isinstance(place, exp.Where | exp.Having) and isinstance(place.parent, exp.Query)
 
 
 def _exists(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
@@ -357,6 +373,8 @@ def _if_null(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typ
 
 def _cast(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     only(node, "this", "to")
+    if is_key_type(node.args["to"]):
+        return key_of(expressions.typed(key_operand(node), scope))
     return translate_cast(expressions.typed(node.this, scope), node.args["to"])
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from sqlglot import exp
 
+from pykudu_sql.planner.spark.spark_exact import exact_form
 from pykudu_sql.planner.spark.spark_expressions import Expressions, Handler, or_null
 from pykudu_sql.planner.spark.spark_scope import SparkScope, describe, only
 from pykudu_sql.planner.spark.spark_types import NotOnSparkError, Typed, ValueType, cast
@@ -208,6 +209,9 @@ def _edge(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
 
 def _alternatives(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     """coalesce(), greatest(), least()."""
+    exact = exact_form(node)
+    if exact is not None:
+        return expressions.typed(exact, scope)
     only(node, "this", "expressions", "ignore_nulls")
     (first, *others), kind = expressions.together([node.this, *node.expressions], scope)
     name = describe(node).removesuffix("()").upper()

@@ -146,6 +146,8 @@ class _Translation:
             raise NotOnSparkError("WITH RECURSIVE")
         tables: Mapping[str, Outputs] = scope.tables
         for each in clause.expressions:
+            # Spark has no such word. It says how often a query runs, not what it answers.
+            each.set("materialized", None)
             only(each, "this", "alias")
             outputs = self.query(each.this, SparkScope(tables, scope.outer))
             tables = {**tables, each.alias.lower(): _renamed(outputs, each.args["alias"])}

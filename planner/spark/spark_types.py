@@ -35,6 +35,7 @@ class ValueType(IntEnum):
     DATE = 12
     TIMESTAMP = 13
     INTERVAL = 14
+    KEY = 15  # of a number in an exact comparison; see `spark_exact`
 
     @property
     def is_integer(self) -> bool:

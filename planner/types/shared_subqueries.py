@@ -35,7 +35,7 @@ def share_subqueries(node: exp.Expr) -> None:
             query.set("with_", clause)
         name = f"{_PREFIX}{len(clause.expressions)}"
         column = exp.to_identifier(_COLUMN, quoted=True)
-        read = exp.select(exp.Column(this=column.copy())).from_(exp.to_table(name, quoted=True))
+        read = exp.select(exp.Column(this=column.copy())).from_(exp.table_(name, quoted=True))
         alias = exp.TableAlias(this=exp.to_identifier(name, quoted=True), columns=[column])
         computed = exp.CTE(this=subquery.this, alias=alias, materialized=True)
         subquery.set("this", read)
