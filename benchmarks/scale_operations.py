@@ -49,7 +49,8 @@ def _load(connection: pykudu_sql.Connection, scale: float) -> int:
     rows = 0
     for table in TPCH.values():
         connection.execute(table.ddl({}, table.partitions))
-        file = pq.ParquetFile(tpch_file(scale, table.name))
+        # Otherwise it keeps the whole file in memory, whose peak is to be that of the load.
+        file = pq.ParquetFile(tpch_file(scale, table.name), pre_buffer=False)
         batches = (b.replace_schema_metadata(None) for b in file.iter_batches(_READ_ROWS))
         schema = file.schema_arrow.remove_metadata()
         connection.append(table.name, pa.RecordBatchReader.from_batches(schema, batches))
