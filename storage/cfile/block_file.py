@@ -123,9 +123,10 @@ class BlockFile:
 
         Raises CorruptionError: the bytes are not what was written there.
         """
-        (data,) = self.read_run(
-            section, name, 0, pointer.offset, (pointer.length,), (pointer.checksum,)
-        )
+        offset, length = pointer.offset, pointer.length
+        self._check_inside(section, name, 0, offset, length)
+        data = self._read_stretch(offset, length)
+        self._check_block(section, name, 0, offset, data, pointer.checksum)
         return data
 
     def read_run(
@@ -154,22 +155,30 @@ class BlockFile:
             while end < len(lengths) and (end == begin or size + lengths[end] <= _MAX_READ_BYTES):
                 size += lengths[end]
                 end += 1
-            if offset < 0 or offset + size > self.size:
-                raise self.corruption(section, name, first + begin, offset, "lies outside the file")
+            self._check_inside(section, name, first + begin, offset, size)
             data = self._read_stretch(offset, size)
             position = 0
             for number in range(begin, end):
                 block = data[position : position + lengths[number]]
-                place = offset + position
-                crc = checksum(self.seed, section, name, first + number, place, block)
-                if crc != checksums[number]:
-                    raise self.corruption(
-                        section, name, first + number, place, "checksum does not match"
-                    )
+                self._check_block(
+                    section, name, first + number, offset + position, block, checksums[number]
+                )
                 blocks.append(block)
                 position += lengths[number]
             offset += size
         return blocks
+
+    def _check_inside(
+        self, section: Section, name: str, number: int, offset: int, length: int
+    ) -> None:
+        if offset < 0 or offset + length > self._file.size:
+            raise self.corruption(section, name, number, offset, "lies outside the file")
+
+    def _check_block(
+        self, section: Section, name: str, number: int, offset: int, data: Bytes, expected: int
+    ) -> None:
+        if checksum(self.seed, section, name, number, offset, data) != expected:
+            raise self.corruption(section, name, number, offset, "checksum does not match")
 
     def _read_stretch(self, offset: int, size: int) -> Bytes:
         if size < _POOLED_BYTES:

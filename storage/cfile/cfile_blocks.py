@@ -226,7 +226,7 @@ class CFileBlocks:
             index = PositionalIndex.from_bytes(data.data, entry.type, entry.blocks, entry.offset)
             if int(index.zone_map.first_ordinals[-1]) != entry.rows:
                 raise CorruptionError(f"the footer claims {entry.rows} rows")
-            if int(index.zone_map.null_counts.sum()) != entry.null_count:
+            if sum(index.zone_map.null_counts.tolist()) != entry.null_count:
                 raise CorruptionError(f"the footer claims {entry.null_count} NULLs")
         except CorruptionError as error:
             raise self._file.corruption(

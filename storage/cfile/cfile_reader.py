@@ -23,6 +23,7 @@ from pykudu_sql.storage.cfile.encoding.type_encodings import BY_NAME
 from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.in_place.paged_cells import EqualCells
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
+from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.predicate.column_predicate import (
     Comparison,
     InList,
@@ -97,8 +98,7 @@ class CFileReader:
         key = file.path, entry.name
         self._decoded = DecodedBlocks(self._blocks, entry.type, cache, key)
         self.take_memory = self._decoded.take_memory
-        self._runs_key = (*key, "runs")
-        self._validity = ValidityReader(self._blocks, cache, (*key, "validity"))
+        self._key = key
         # A block of text that look-ups seldom come to is not decoded and kept for their sake: of
         # many rows read once each, the cache would hold a block for every one.
         self.has_texts = entry.type.is_variable and entry.dictionary is None
@@ -192,6 +192,10 @@ class CFileReader:
             return validity_array(whole.array.slice(start, stop - start))
         return self._validity.read(start, stop, stats)
 
+    @cached_property
+    def _validity(self) -> ValidityReader:
+        return ValidityReader(self._blocks, self._cache, (*self._key, "validity"))
+
     def take(self, ordinals: npt.NDArray[np.int64], stats: ScanStats | None = None) -> pa.Array:
         """The rows at some ordinals. Reads the blocks touched, or all when most are.
 
@@ -255,14 +259,14 @@ class CFileReader:
         """
         if not self._has_runs or self._decoded.whole_memo() is not None:
             return None
-        cached = self._cache.get(self._runs_key)
+        cached = self._cache.get((*self._key, "runs"))
         if isinstance(cached, ColumnRuns):
             return cached
         if cached is _NO_RUNS:
             return None
         runs = runs_of(self._blocks.open(0, self.block_count), self.type)
         size = 0 if runs is None else runs.nbytes
-        self._cache.put(self._runs_key, _NO_RUNS if runs is None else runs, size)
+        self._cache.put((*self._key, "runs"), _NO_RUNS if runs is None else runs, size)
         if stats is not None and runs is not None:
             stats.blocks_decoded += self.block_count
             stats.bytes_decoded += runs.nbytes

@@ -16,8 +16,9 @@ the same of one CFile, with incompatible feature bits handled alike: unknown one
 
 import json
 import struct
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, TypeVar
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.block_file import (
@@ -36,12 +37,15 @@ from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import Compression, DataType, Encoding
 from pykudu_sql.storage.errors import DatabaseError, FormatVersionError
 
+T = TypeVar("T")
+
 MAGIC = b"PKCFILE1"
 
 _TRAILER = struct.Struct("<IIII8s")
 TRAILER_BYTES = _TRAILER.size
 """At the end of a file; the checksum of the footer is among them."""
 _COVERED = struct.Struct("<III")
+_COUNTS, _POINTER = 6, 3  # numbers of an entry beside its pointers, and of a pointer
 _MALFORMED = (ValueError, TypeError, KeyError, AttributeError)
 
 
@@ -81,19 +85,6 @@ class CFileEntry:
         dictionary = None if self.dictionary is None else _pointer_to_json(self.dictionary)
         index = _pointer_to_json(self.index)
         return [self.name, *stored, *counts, self.offset, index, dictionary]
-
-    @classmethod
-    def from_json(cls, value: list[Any]) -> "CFileEntry":
-        """The inverse of `to_json`.
-
-        Raises ValueError, TypeError, KeyError, DatabaseError: it is not one.
-        """
-        name, kind, encoding, compression, *numbers, index, dictionary = value
-        rows, null_count, raw_size, encoded_size, blocks, offset = map(_natural, numbers)
-        stored = (parse_type(kind), BY_NAME[encoding].name, Compression(compression))
-        counts = (rows, null_count, raw_size, encoded_size, blocks, offset)
-        words = None if dictionary is None else _pointer_from_json(dictionary)
-        return cls(str(name), *stored, *counts, _pointer_from_json(index), words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,23 +152,88 @@ def read_footer(file: BlockFile, seed: int) -> Footer:
 
 def _parse(body: bytes) -> Footer:
     value = json.loads(body)
-    entries = [CFileEntry.from_json(entry) for entry in value["cfiles"]]
     return Footer(
-        cfiles={entry.name: entry for entry in entries},
-        blobs={str(name): _pointer_from_json(blob) for name, blob in value["blobs"]},
+        cfiles=_MadeAtFirstUse(
+            {str(entry[0]): _checked_entry(entry) for entry in value["cfiles"]}, _entry
+        ),
+        blobs=_MadeAtFirstUse(
+            {str(name): _checked_pointer(blob) for name, blob in value["blobs"]}, BlockPointer
+        ),
         metadata=dict(value["metadata"]),
     )
+
+
+class _MadeAtFirstUse(Mapping[str, T]):
+    """Values by name, of which a query over hundreds of files uses few."""
+
+    __slots__ = ("_made", "_make", "_parts")
+
+    def __init__(self, parts: Mapping[str, tuple[Any, ...]], make: Callable[..., T]) -> None:
+        """Make each value by `make` of its parts."""
+        self._parts = parts
+        self._make = make
+        self._made: dict[str, T] = {}
+
+    def __getitem__(self, name: str) -> T:
+        made = self._made.get(name)
+        if made is None:
+            made = self._made[name] = self._make(*self._parts[name])
+        return made
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+
+def _checked_entry(value: list[Any]) -> tuple[Any, ...]:
+    """The parts of an entry. Raises ValueError, TypeError, KeyError, DatabaseError: it is none."""
+    name, kind, encoding, compression, *counts, index, dictionary = value
+    if len(counts) != _COUNTS:
+        raise ValueError(f"{len(counts)} sizes of a CFile")
+    _stored_as(kind, encoding, compression)
+    words = () if dictionary is None else _checked_pointer(dictionary)
+    stored = (str(name), kind, encoding, compression)
+    return (*stored, *_naturals(counts), *_checked_pointer(index), *words)
+
+
+def _entry(name: str, kind: str, encoding: str, compression: str, *numbers: int) -> CFileEntry:
+    rows, null_count, raw_size, encoded_size, blocks, offset = numbers[:_COUNTS]
+    index, words = numbers[_COUNTS : _COUNTS + _POINTER], numbers[_COUNTS + _POINTER :]
+    return CFileEntry(
+        name,
+        *_stored_as(kind, encoding, compression),
+        rows,
+        null_count,
+        raw_size,
+        encoded_size,
+        blocks,
+        offset,
+        BlockPointer(*index),
+        BlockPointer(*words) if words else None,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _stored_as(
+    kind: str, encoding: str, compression: str
+) -> tuple[DataType, Encoding, Compression]:
+    return parse_type(kind), BY_NAME[encoding].name, Compression(compression)
 
 
 def _pointer_to_json(pointer: BlockPointer) -> list[int]:
     return [pointer.offset, pointer.length, pointer.checksum]
 
 
-def _pointer_from_json(value: list[Any]) -> BlockPointer:
-    return BlockPointer(*map(_natural, value))
+def _checked_pointer(value: list[Any]) -> tuple[int, ...]:
+    if len(value) != _POINTER:
+        raise ValueError(f"{value!r} is no place in a file")
+    return _naturals(value)
 
 
-def _natural(value: object) -> int:
-    if not isinstance(value, int) or not 0 <= value < 1 << 63:
-        raise ValueError(f"{value!r} is no size or offset")
-    return value
+def _naturals(values: list[Any]) -> tuple[int, ...]:
+    for value in values:
+        if type(value) is not int or not 0 <= value < 1 << 63:
+            raise ValueError(f"{value!r} is no size or offset")
+    return tuple(values)

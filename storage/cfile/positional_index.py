@@ -9,6 +9,9 @@ other without gaps, so offsets are sums of lengths.
     .       zone map (see `zone_map`)
 """
 
+import struct
+from itertools import accumulate
+
 import numpy as np
 
 from pykudu_sql.dataclass import dataclass
@@ -50,12 +53,11 @@ class PositionalIndex:
         """
         if len(data) < 8 * blocks:
             raise CorruptionError(f"an index of {blocks} blocks has only {len(data)} bytes")
-        lengths = np.frombuffer(data, "<u4", blocks)
-        checksums = np.frombuffer(data, "<u4", blocks, 4 * blocks)
+        stored = struct.unpack_from(f"<{2 * blocks}I", data)
+        lengths, checksums = stored[:blocks], stored[blocks:]
         zone_map = ZoneMap.from_bytes(data[8 * blocks :], column_type, blocks)
-        rows = zone_map.row_counts
-        if bool((rows > MAX_BLOCK_ROWS).any()) or bool((rows[:-1] % ROW_MULTIPLE).any()):
+        rows = zone_map.row_counts.tolist()
+        if max(rows, default=0) > MAX_BLOCK_ROWS or any(one % ROW_MULTIPLE for one in rows[:-1]):
             raise CorruptionError("an index has blocks of impossible size")
-        ends = offset + np.cumsum(lengths, dtype=np.int64)
-        offsets = (ends - lengths).tolist()
-        return cls(tuple(offsets), tuple(lengths.tolist()), tuple(checksums.tolist()), zone_map)
+        offsets = tuple(accumulate(lengths, initial=offset))[:-1]
+        return cls(offsets, lengths, checksums, zone_map)

@@ -45,7 +45,6 @@ class DecodedBlocks:
         self._cache = cache
         self._key = key
         self._count = len(blocks.first_ordinals) - 1
-        self._keys: list[Key] = [(*key, number) for number in range(self._count)]
         self.whole_memo: Callable[[], DecodedCells | None] = _nothing
         self.memos: list[Callable[[], DecodedCells | None]] = [_nothing] * self._count
         self._short_ways = 0
@@ -75,12 +74,13 @@ class DecodedBlocks:
         """One block, 0 .. block_count - 1; see `whole`."""
         if self._count == 1:
             return self.whole(stats)
-        cached = self._cache.get(self._keys[number])
+        key = (*self._key, number)
+        cached = self._cache.get(key)
         if isinstance(cached, DecodedCells):
             return cached
         array = self._decode(number, number + 1, stats)
         block = DecodedCells(array, self._type)
-        self._cache.put(self._keys[number], block, bytes_of(array))
+        self._cache.put(key, block, bytes_of(array))
         self.memos[number] = weakref.ref(block)
         return block
 
@@ -89,7 +89,7 @@ class DecodedBlocks:
         block = self.memos[number]()
         if block is None or self._short_ways >= _SHORT_WAYS:
             self._short_ways = 0
-            cached = self._cache.peek(self._keys[number])
+            cached = self._cache.peek((*self._key, number))
             if not isinstance(cached, DecodedCells):
                 return None
             block = cached

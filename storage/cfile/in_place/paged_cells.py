@@ -89,9 +89,7 @@ class PagedCells:
         self._null_counts: list[int] = index.zone_map.null_counts.tolist()
         # Where cells lie, of blocks that share it with others: that takes no memory of its own.
         self._regular: list[StoredCells | None] = [None] * entry.blocks
-        self._stored_keys = [
-            (file.path, entry.name, number, "stored cells") for number in range(entry.blocks)
-        ]
+        self._key = file.path, entry.name
 
     def open_block(self, number: int) -> PagedBlock:
         """A data block by its pages.
@@ -125,7 +123,7 @@ class PagedCells:
         regular = self._regular[number]
         if regular is not None:
             return regular
-        key = self._stored_keys[number]
+        key = (*self._key, number, "stored cells")
         stored = self._cache.peek(key)
         if stored is None:
             cells = self._locate(number)
