@@ -41,14 +41,15 @@ def key_operand(node: exp.Expr) -> exp.Expr:
 
     Raises NotOnSparkError: it is a cast that no rewrite made.
     """
-    operand = node.this.unnest()
+    operand: exp.Expr = node.this.unnest()
     if not isinstance(operand, exp.DPipe):
         return operand
     text = operand.this
     number = text.expressions[0] if isinstance(text, exp.Anonymous) else text.this
     if not isinstance(number, exp.Cast):
         raise NotOnSparkError("a cast to BIGNUM")
-    return number.this
+    value: exp.Expr = number.this
+    return value
 
 
 def key_of(number: Typed) -> Typed:

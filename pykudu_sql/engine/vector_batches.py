@@ -10,18 +10,18 @@ would gather the short vectors into long ones too, which engines of wide rows ar
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil, inf, log2
-from typing import Any, Final, cast
+from typing import Any, Final
 from weakref import ReferenceType, ref
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.planner.value_bounds.excess import VECTOR_ROWS
 from pykudu_sql.storage.common.row_allowance import LEAST_WIDE_BYTES, rows_within
+from pykudu_sql.storage.common.types.arrays import filled_numbers
 from pykudu_sql.storage.common.types.value_bytes import value_bytes
 
 _VIEW_BYTES = 16
@@ -243,5 +243,4 @@ def _text_offsets(column: pa.Array) -> npt.NDArray[Any] | None:
 
 def _codes(column: pa.DictionaryArray) -> npt.NDArray[np.int64]:
     """Places of each row's word in a dictionary; that behind them for NULL."""
-    codes = pc.fill_null(column.indices.cast(pa.int64()), len(column.dictionary))
-    return cast(npt.NDArray[np.int64], codes.to_numpy(zero_copy_only=False))
+    return filled_numbers(column.indices, len(column.dictionary)).astype(np.int64, copy=False)

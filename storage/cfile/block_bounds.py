@@ -18,6 +18,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.zone_map import Mask, ZoneMap, object_array
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import wide_bounds
+from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.types import DataType
 
 MAX_BOUND_BYTES = 64
@@ -107,7 +108,7 @@ def code_zone_map(
         (int(part.min()), int(part.max())) if len(part) else None for part in _present(codes, cuts)
     ]
     used = sorted({code for span in spans if span is not None for code in span})
-    cells = dict(zip(used, words.take(pa.array(used, pa.int64())).to_pylist(), strict=True))
+    cells = dict(zip(used, words.take(integers(np.array(used, np.int64))).to_pylist(), strict=True))
     bounds = [None if span is None else (cells[span[0]], cells[span[1]]) for span in spans]
     return _string_zone_map(bounds, column_type, cuts)
 

@@ -34,6 +34,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
 from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.common.types.validity_array import validity_array
 from pykudu_sql.storage.errors import CorruptionError, InternalError
@@ -210,17 +211,17 @@ class CFileReader:
             return self.read_range(0, 0)
         whole = self._decoded.cached_whole()
         if whole is not None:
-            return whole.array.take(pa.array(ordinals))
+            return whole.array.take(integers(ordinals))
         if not 0 <= ordinals[0] <= ordinals[-1] < self.row_count or (np.diff(ordinals) < 0).any():
             raise InternalError(f"{self._blocks}: ordinals descend or lie outside the rows")
         edges = np.searchsorted(ordinals, self.zone_map.first_ordinals)
         block_numbers = np.flatnonzero(np.diff(edges)).tolist()
         if 2 * len(block_numbers) > self.block_count and self.raw_size <= self._cache.capacity:
-            return self.read_all(stats).take(pa.array(ordinals))
+            return self.read_all(stats).take(integers(ordinals))
         return _join(
             [
                 self._decoded.block(number, stats).array.take(
-                    pa.array(
+                    integers(
                         ordinals[edges[number] : edges[number + 1]] - self.first_ordinals[number]
                     )
                 )

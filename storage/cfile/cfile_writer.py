@@ -30,6 +30,7 @@ from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import combine, fixed_view, validity
 from pykudu_sql.storage.common.types.arrays import plain as without_dictionary
+from pykudu_sql.storage.common.types.from_buffers import sized_values
 from pykudu_sql.storage.common.types.types import Compression, DataType, Encoding, Kind
 from pykudu_sql.storage.errors import InternalError, InvalidValueError, ValueTooLargeError
 
@@ -205,7 +206,7 @@ class _ColumnEncoder:
     def encode_strings(self, array: pa.Array) -> EncodedCFile:
         """Strings and binaries as they are."""
         # Filling drops the bytes that NULL slots may still point at.
-        empty = "" if self.type.is_text else b""
+        empty = sized_values([b""], array.type)[0]
         offsets, data = _offsets_and_bytes(
             pc.fill_null(array, empty) if array.null_count else array
         )

@@ -26,6 +26,7 @@ from pykudu_sql.storage.common.cancellation import CancelCheck, never_cancelled
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.types.arrays import combine
 from pykudu_sql.storage.common.types.coercion import coerce_chunks
+from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.ingest.routing import duplicate_key_error
@@ -80,7 +81,7 @@ def _takes_dictionary(column: ColumnSchema, chunks: Sequence[pa.Array]) -> bool:
 def _sample(values: pa.Array, count: int) -> pa.Array:
     """Some values, evenly spread, or all when there are not so many."""
     step = -(-len(values) // count)
-    return values.take(pa.array(np.arange(0, len(values), max(1, step))))
+    return values.take(integers(np.arange(0, len(values), max(1, step))))
 
 
 def _encode_words(chunks: Sequence[pa.Array]) -> pa.Array:

@@ -20,6 +20,7 @@ from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import cells_to_array, plain
+from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import NotNullError, ProgrammingError
@@ -124,7 +125,7 @@ def batch_of_one(
 def _default(table: str, column: ColumnSchema, length: int) -> pa.Array:
     check_default(table, column)
     cell = cells_to_array([column.write_default], column.type)
-    return cell.take(pa.array(np.zeros(length, np.int64)))
+    return cell.take(integers(np.zeros(length, np.int64)))
 
 
 def check_default(table: str, column: ColumnSchema) -> None:
@@ -221,5 +222,5 @@ def key_text(table: TableInfo, columns: Mapping[int, pa.Array], row: int) -> str
 
 def take(columns: Mapping[int, pa.Array], rows: Positions) -> dict[int, pa.Array]:
     """Some rows of columns, by index."""
-    indices = pa.array(rows)
+    indices = integers(rows)
     return {i: pc.pick(values, indices) for i, values in columns.items()}

@@ -20,6 +20,7 @@ from pykudu_sql.storage.common.partition.partition_pruner import prune
 from pykudu_sql.storage.common.predicate.column_predicate import column_ids
 from pykudu_sql.storage.common.predicate.row_filter import RowFilter
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
+from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.fs.lease import Lease
@@ -261,7 +262,7 @@ def _encode_patches(
             continue
         first, last = np.searchsorted(patch.ordinals, (start, stop)).tolist()
         if first < last:
-            ordinals = pa.array(patch.ordinals[first:last])
+            ordinals = integers(patch.ordinals[first:last])
             values = patch.values.slice(first, last - first)
             batch = pa.record_batch([ordinals, values], ["ordinal", "value"])
             encoded[column_id] = encode_batches(batch.schema, [batch])

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.ingest.check_rule import (
@@ -88,7 +89,7 @@ def _with_stored(
         rows.append(mine)
     fresh = np.flatnonzero(~located.alive)
     if len(fresh):
-        indices = pa.array(fresh)
+        indices = integers(fresh)
         pieces.append(
             [
                 plain(columns[c.id]).take(indices)
@@ -98,7 +99,7 @@ def _with_stored(
             ]
         )
         rows.append(fresh)
-    back = pa.array(np.argsort(np.concatenate(rows), kind="stable"))
+    back = integers(np.argsort(np.concatenate(rows), kind="stable"))
     return {
         column.id: pa.concat_arrays([piece[place] for piece in pieces]).take(back)
         for place, column in enumerate(stored)

@@ -61,6 +61,42 @@ def test_statements_of_few_rows_load_no_pandas() -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+def test_queries_over_rows_on_disk_and_their_changes_load_no_pandas(tmp_path: Path) -> None:
+    path = str(tmp_path / "db")
+    with pykudu_sql.connect(path, autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (a INT PRIMARY KEY, b STRING, c INT, d DECIMAL(9,2))")
+        rows = 3_000
+        connection.append(
+            "t",
+            {
+                "a": list(range(rows)),
+                "b": [("x", "y", "z", None)[i % 4] for i in range(rows)],
+                "c": [i // 100 for i in range(rows)],
+                "d": [None] * rows,
+            },
+        )
+        connection.execute("FLUSH TABLE t")
+    statements = (
+        "SELECT count(*), sum(c) FROM t WHERE b = 'x' OR b IS NULL",
+        "SELECT b, c, count(*) FROM t WHERE c IN (3, 5) AND b <> 'x' GROUP BY b, c ORDER BY 1, 2",
+        "SELECT count(*) FROM t AS o JOIN t AS i ON o.a = i.c WHERE i.b = 'y'",
+        "UPDATE t SET c = c + 1, d = 1.5 WHERE a % 3 = 0",
+        "DELETE FROM t WHERE a % 100 = 1",
+        "SELECT sum(c), max(d) FROM t WHERE b = 'x' AND c < 20",
+        "FLUSH TABLE t",
+        "SELECT sum(c), max(d) FROM t WHERE b = 'x' AND c < 20",
+        "OPTIMIZE TABLE t FULL",
+        "SELECT * FROM t ORDER BY a",
+    )
+    program = (
+        "import sys, pykudu_sql;"
+        f"c = pykudu_sql.connect({path!r}, autocommit=True);"
+        f"{{sql: c.execute(sql) for sql in {statements!r}}};"
+        "assert 'pandas' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_a_copy_of_a_table_to_a_file_loads_neither_what_plans_queries_nor_an_engine(
     tmp_path: Path,
 ) -> None:

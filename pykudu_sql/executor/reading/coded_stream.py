@@ -10,7 +10,8 @@ import pyarrow as pa
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.executor.reading.scans import StreamedScan
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.arrays import filled_numbers, plain
+from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.errors import InternalError
 from pykudu_sql.storage.scan.scan_token import batches_of
 
@@ -47,8 +48,8 @@ class Coding:
         joint = np.zeros(len(codes[0]), kind.to_pandas_dtype())
         for each, words in zip(codes, self.words, strict=True):
             joint *= len(words) + 1
-            joint += (pc.fill_null(each, len(words)) if each.null_count else each).to_numpy()
-        return pa.array(joint, kind)
+            joint += filled_numbers(each, len(words)).astype(joint.dtype)
+        return integers(joint)
 
 
 def combinations(words: Sequence[pa.Array]) -> list[list[str | None]]:

@@ -39,6 +39,7 @@ from pykudu_sql.storage.common.predicate.integer_set import IntegerSet
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import combine
+from pykudu_sql.storage.common.types.from_buffers import numbers_of
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.transaction.transaction import Transaction
 
@@ -292,7 +293,7 @@ def _integer_set(
     most_flags = _FLAGS_PER_ROW * target.rows
     key = source_id, most_flags
     if key not in sets:
-        integers = combine(column.cast(pa.int64())).drop_null().to_numpy(zero_copy_only=False)
+        integers = numbers_of(combine(column.cast(pa.int64())).drop_null())
         sets[key] = IntegerSet.of(integers, most_flags)
     members = sets[key]
     if members is None or len(members) * 2 > target.rows:

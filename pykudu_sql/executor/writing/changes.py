@@ -41,7 +41,7 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import constant_array, plain
+from pykudu_sql.storage.common.types.arrays import combine, constant_array, filled_numbers, plain
 from pykudu_sql.storage.errors import IntegrityError
 from pykudu_sql.storage.ingest.row_batch import complete
 from pykudu_sql.storage.ingest.validation import raise_first, validate
@@ -238,7 +238,8 @@ def _shares(
     transaction: Transaction,
 ) -> list[_Share]:
     """The rows of each branch that has any: all inserts as one batch first, deletes last."""
-    actions = rows.column(0).cast(pa.int64()).fill_null(-1).to_numpy()  # all NULL: of no type
+    # All NULL is of no type.
+    actions = filled_numbers(combine(rows.column(0).cast(pa.int64())), -1)
     shares: list[_Share] = []
     inserted: list[_Share] = []
     for number, branch in enumerate(plan.branches):

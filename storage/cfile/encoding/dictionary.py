@@ -22,7 +22,8 @@ from pykudu_sql.storage.cfile.encoding.traits import (
     EncodingTraits,
 )
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.arrays import filled_numbers, plain
+from pykudu_sql.storage.common.types.from_buffers import integers, numbers_of
 from pykudu_sql.storage.common.types.types import DataType, Encoding
 
 _SAMPLE_ROWS = 16 * 1024
@@ -57,7 +58,10 @@ def build(values: pa.Array, value_type: pa.DataType, limit: int) -> DictionaryCo
         values = values.dictionary_encode()
     elif values.dictionary.null_count:
         values = values.dictionary_decode().dictionary_encode()
-    indices = pc.fill_null(values.indices, 0) if values.indices.null_count else values.indices
+    indices = values.indices
+    if indices.null_count:
+        kind = indices.type.to_pandas_dtype()
+        indices = integers(filled_numbers(indices, 0).astype(kind))
     words = values.dictionary
     if words.type != value_type:
         words = words.cast(value_type)
@@ -74,24 +78,24 @@ def _without_unused(words: pa.Array, indices: pa.Array) -> tuple[pa.Array, pa.Ar
     if len(used) == len(words):
         return words, indices
     remap = np.zeros(len(words), np.int32)
-    remap[used.to_numpy()] = np.arange(len(used), dtype=np.int32)
-    return words.take(used), pc.pick(pa.array(remap), indices)
+    remap[numbers_of(used)] = np.arange(len(used), dtype=np.int32)
+    return words.take(used), pc.pick(integers(remap), indices)
 
 
 def _sorted(words: pa.Array, indices: pa.Array) -> DictionaryColumn:
     distinct = words.dictionary_encode()
-    order = pc.sort_indices(distinct.dictionary).to_numpy()
+    order = numbers_of(pc.sort_indices(distinct.dictionary))
     kind = code_type(len(order))
     ranks = np.empty(len(order), kind)
     ranks[order] = np.arange(len(order), dtype=kind)
     # Words may repeat, as when VARCHAR cut them short; equal words get one code.
-    codes = ranks[distinct.indices.to_numpy()]
+    codes = ranks[numbers_of(distinct.indices)]
     identity = len(codes) == len(order) and bool((codes == np.arange(len(codes))).all())
     if identity and indices.type == pa.from_numpy_dtype(kind):
-        return DictionaryColumn(indices.to_numpy(zero_copy_only=True), plain(words))
+        return DictionaryColumn(numbers_of(indices), plain(words))
     # Arrow's take is four times as fast as numpy's here. Its indices are an array's own codes.
-    mapped = pc.pick(pa.array(codes), indices)
-    return DictionaryColumn(mapped.to_numpy(zero_copy_only=True), distinct.dictionary.take(order))
+    mapped = pc.pick(integers(codes), indices)
+    return DictionaryColumn(numbers_of(mapped), distinct.dictionary.take(integers(order)))
 
 
 def _fits(column_type: DataType) -> bool:

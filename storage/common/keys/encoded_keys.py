@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.keys import key_words, murmur
-from pykudu_sql.storage.common.types.from_buffers import sized_values
+from pykudu_sql.storage.common.types.from_buffers import integers, sized_values
 
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
@@ -100,7 +100,7 @@ class EncodedKeys:
         """The keys at some positions."""
         if self._binary is None:
             return EncodedKeys.from_words(self.width, [word[indices] for word in self._fixed])
-        return EncodedKeys.from_binary(self._binary.take(pa.array(indices)))
+        return EncodedKeys.from_binary(self._binary.take(integers(indices)))
 
     def slice(self, start: int, stop: int) -> "EncodedKeys":
         """Keys start..stop, without a copy."""

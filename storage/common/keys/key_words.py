@@ -16,7 +16,8 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
+
+from pykudu_sql.storage.common.types.from_buffers import integers, numbers_of
 
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
@@ -217,11 +218,11 @@ def _differing_bits(word: U64) -> tuple[U64, int]:
 
 def _ranks(word: U64) -> tuple[U64, int]:
     """The rank of each value among the distinct ones, and the bits of the highest."""
-    encoded = pa.array(word).dictionary_encode()
-    distinct = encoded.dictionary.to_numpy()
+    encoded = integers(word).dictionary_encode()
+    distinct = numbers_of(encoded.dictionary)
     ranks = np.empty(len(distinct), np.uint64)
     ranks[np.argsort(distinct)] = np.arange(len(distinct), dtype=np.uint64)
-    return ranks[encoded.indices.to_numpy()], (len(distinct) - 1).bit_length()
+    return ranks[numbers_of(encoded.indices)], (len(distinct) - 1).bit_length()
 
 
 def _argsort(key: U64) -> I64:

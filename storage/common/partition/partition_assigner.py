@@ -21,6 +21,7 @@ from pykudu_sql.storage.common.partition.partition import (
 )
 from pykudu_sql.storage.common.partition.range_bound import Bound, tuple_text
 from pykudu_sql.storage.common.types.arrays import array_to_cells
+from pykudu_sql.storage.common.types.from_buffers import integers, numbers_of
 from pykudu_sql.storage.common.types.schema import Schema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import UncoveredRangeError
@@ -42,7 +43,7 @@ class HashBucketer:
         one_column = len(self.dimension.column_ids) == 1
         if one_column and pa.types.is_dictionary(values.type):
             words = self.buckets({first: values.dictionary})
-            buckets: I32 = words[values.indices.to_numpy()]
+            buckets: I32 = words[numbers_of(values.indices)]
             return buckets
         hashes = self._encoder.encode(columns).murmur64a(self.dimension.seed)
         return (hashes % np.uint64(self.dimension.buckets)).astype(np.int32)
@@ -112,7 +113,7 @@ class PartitionAssigner:
         result = np.full(len(spans), -1, np.int32)
         for span in np.unique(spans[spans >= 0]).tolist():
             rows = np.flatnonzero(spans == span)
-            indices = pa.array(rows)
+            indices = integers(rows)
             subset = {column_id: values.take(indices) for column_id, values in columns.items()}
             result[rows] = self._array_offsets[span] + self._within(span, subset)
         return result

@@ -26,7 +26,12 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     StartsWith,
 )
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import cells_to_array, fixed_view, validity
+from pykudu_sql.storage.common.types.arrays import (
+    cells_to_array,
+    filled_numbers,
+    fixed_view,
+    validity,
+)
 from pykudu_sql.storage.common.types.from_buffers import true_flags_of
 from pykudu_sql.storage.common.types.types import Cell, DataType
 
@@ -90,10 +95,8 @@ def _evaluate_dictionary(leaf: Leaf, values: pa.DictionaryArray, column_type: Da
     words = np.append(
         _evaluate_leaf(leaf, values.dictionary, column_type), isinstance(leaf, IsNull)
     )
-    codes = values.indices
-    if codes.null_count:
-        codes = pc.fill_null(codes.cast(pa.int64()), len(words) - 1)
-    return _are_among(codes.to_numpy(zero_copy_only=False), np.flatnonzero(words), words)
+    codes = filled_numbers(values.indices, len(words) - 1)
+    return _are_among(codes, np.flatnonzero(words), words)
 
 
 def _are_among(codes: npt.NDArray[Any], codes_in_list: npt.NDArray[np.int64], words: Mask) -> Mask:

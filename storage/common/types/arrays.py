@@ -148,6 +148,15 @@ def validity(values: pa.Array) -> npt.NDArray[np.bool_] | None:
     return from_buffers.bits_of(bitmap, values.offset, len(values))
 
 
+def filled_numbers(values: pa.Array, null_number: int) -> npt.NDArray[Any]:
+    """Integers, as the codes of a dictionary are, shape (n,); `null_number` where a slot is NULL.
+
+    They have 64 bits then, else no copy is made.
+    """
+    numbers, valid = from_buffers.numbers_of(values), validity(values)
+    return numbers if valid is None else np.where(valid, numbers.astype(np.int64), null_number)
+
+
 def cells_to_array(cells: Sequence[Cell], column_type: DataType) -> pa.Array:
     """Cells as an Arrow array of the column's type."""
     if len(cells) <= _FEW_CELLS:

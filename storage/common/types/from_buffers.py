@@ -6,6 +6,7 @@ second, and no process that exports a table needs it.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +44,14 @@ def integers(values: npt.NDArray[np.integer]) -> pa.Array:
     """Integers, none NULL; no copy of those that lie side by side."""
     data = pa.py_buffer(np.ascontiguousarray(values))
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, data])
+
+
+def numbers_of(array: pa.Array) -> npt.NDArray[Any]:
+    """The numbers of an array, in its type; no copy. Null slots hold what the buffer has."""
+    kind = np.dtype(array.type.to_pandas_dtype())
+    if len(array) == 0:
+        return np.empty(0, kind)
+    return np.frombuffer(array.buffers()[1], kind, len(array), kind.itemsize * array.offset)
 
 
 def texts(values: list[str]) -> pa.StringArray:

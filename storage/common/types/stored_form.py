@@ -8,6 +8,8 @@ Nothing else may reach Arrow's casts: of an extension over a view they read othe
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.storage.common.types.from_buffers import integers, numbers_of
+
 
 def stored_type(kind: pa.DataType) -> pa.DataType:
     """The type of the values that arrays of a type have, dictionaries among them."""
@@ -36,8 +38,8 @@ def stored_values(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedAr
     if pa.types.is_dictionary(values.type):
         return pa.DictionaryArray.from_arrays(values.indices, _words(values.dictionary))
     rows = np.arange(values.offset, values.offset + len(values))
-    runs = np.searchsorted(values.run_ends.to_numpy(), rows, side="right")
-    return _words(values.values).take(pa.array(runs))
+    runs = np.searchsorted(numbers_of(values.run_ends), rows, side="right")
+    return _words(values.values).take(integers(runs))
 
 
 def _is_carried(kind: pa.DataType) -> bool:

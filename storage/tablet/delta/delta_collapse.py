@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
+from pykudu_sql.storage.common.types.from_buffers import flags
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import (
@@ -40,7 +40,7 @@ def collapse(deltas: Deltas, mark: SnapshotBound) -> Deltas:
         if cell_mask.all():
             cells[column_id] = column
         elif len(positions):
-            cells[column_id] = DeltaCells(positions, column.values.filter(pa.array(cell_mask)))
+            cells[column_id] = DeltaCells(positions, column.values.filter(flags(cell_mask)))
     return select(replace(deltas, cells=cells), keep)
 
 

@@ -27,6 +27,7 @@ import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.from_buffers import flags
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.common.types.widening import in_one_type
@@ -339,7 +340,7 @@ def select(deltas: Deltas, mask: npt.NDArray[np.bool_]) -> Deltas:
         cell_mask = mask[old.positions]
         if cell_mask.any():
             cells[column_id] = DeltaCells(
-                new_positions[old.positions[cell_mask]], old.values.filter(pa.array(cell_mask))
+                new_positions[old.positions[cell_mask]], old.values.filter(flags(cell_mask))
             )
     return Deltas(deltas.ordinals[mask], deltas.timestamps[mask], deltas.kinds[mask], cells)
 
@@ -362,10 +363,10 @@ def winners(
         ordinals = ordinals[cells.positions]
     if mask is not None:
         cell_mask = mask[cells.positions]
-        ordinals, values = ordinals[cell_mask], values.filter(pa.array(cell_mask))
+        ordinals, values = ordinals[cell_mask], values.filter(flags(cell_mask))
     if not is_distinct(ordinals):
         last = last_of_each(ordinals)
-        ordinals, values = ordinals[last], values.filter(pa.array(last))
+        ordinals, values = ordinals[last], values.filter(flags(last))
     return ColumnPatch(ordinals, values) if len(ordinals) else None
 
 

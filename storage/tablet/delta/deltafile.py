@@ -27,6 +27,7 @@ from pykudu_sql.storage.cfile.encoding.frame import BIT_SHUFFLE
 from pykudu_sql.storage.cfile.encoding.rle import RLE
 from pykudu_sql.storage.common.row_allowance import LEAST_WIDE_BYTES
 from pykudu_sql.storage.common.types.arrays import fixed_view, plain
+from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound
 from pykudu_sql.storage.common.types.types import AUTO_ENCODING, Compression, DataType, Kind
 from pykudu_sql.storage.common.types.widening import in_type
@@ -79,12 +80,12 @@ def write_delta_file(
     if deltas.timestamps[0] != UNCOMMITTED:
         numbered["timestamp"] = deltas.timestamps.view(np.int64)
     for name, values in numbered.items():
-        numbers = pa.array(values)
+        numbers = integers(values)
         writer.add_cfile(name, encode_column(_INT64, BIT_SHUFFLE.name, lz4, BLOCK_SIZE, numbers))
-    kinds = pa.array(deltas.kinds.view(np.int8))
+    kinds = integers(deltas.kinds.view(np.int8))
     writer.add_cfile("kind", encode_column(_INT8, RLE.name, lz4, BLOCK_SIZE, kinds))
     for column_id, cells in deltas.cells.items():
-        positions = pa.array(cells.positions)
+        positions = integers(cells.positions)
         writer.add_cfile(
             f"{column_id}.position",
             encode_column(_INT64, BIT_SHUFFLE.name, lz4, BLOCK_SIZE, positions),

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
+from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.tablet.delta.delta_store import (
     ColumnPatch,
     DeltaCells,
@@ -55,7 +56,7 @@ class StoredPatch:
         # A file is read forward.
         distinct, order = np.unique(self.places[stored_positions], return_inverse=True)
         cells = self.file.cells_at(self.column_id, distinct)
-        return ColumnPatch(indices, cells.take(pa.array(order)))
+        return ColumnPatch(indices, cells.take(integers(order)))
 
 
 def stored_patch(
@@ -67,7 +68,7 @@ def stored_patch(
     what was written.
     """
     positions = file.positions(column_id)
-    places = pa.array(np.arange(len(positions), dtype=np.int64))
+    places = integers(np.arange(len(positions), dtype=np.int64))
     by_place = {column_id: DeltaCells(positions, places)}
     patch = winners(replace(file.deltas(()), cells=by_place), column_id, mask)
     if patch is None:

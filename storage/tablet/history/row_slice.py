@@ -23,6 +23,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import combine, plain
+from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import (
     Deltas,
@@ -84,7 +85,7 @@ class ColumnGather(Mapping[int, pa.Array]):
         """
         self.pieces = pieces
         self.indices = indices
-        self._arrow_indices = None if indices is None else pa.array(indices.astype(np.uint32))
+        self._arrow_indices = None if indices is None else integers(indices.astype(np.uint32))
 
     def __getitem__(self, column_id: int) -> pa.Array:
         joined = join([piece[column_id] for piece in self.pieces])

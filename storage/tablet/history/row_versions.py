@@ -27,6 +27,7 @@ import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING, SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.widening import in_type
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
@@ -164,7 +165,7 @@ def changes_of(
         (np.where(takes_over, _POSTIMAGE, _INSERT), np.where(goes_on, _PREIMAGE, _DELETE))
     ).ravel()[seams]
     times = np.column_stack((versions.valid_from, versions.valid_to)).ravel()[seams]
-    selection = pa.array(seams // 2)
+    selection = integers(seams // 2)
     return RowChanges(kinds, times, [column.take(selection) for column in versions.columns])
 
 
@@ -210,7 +211,7 @@ def _cells(rows: RowSlice, states: _States, column_id: int, selection: Ordinals)
     image = plain(rows.columns[column_id])
     changes = states.undo.cells.get(column_id)
     if changes is None:
-        return image.take(pa.array(states.rows[selection]))
+        return image.take(integers(states.rows[selection]))
     sets = np.zeros(len(states.rows), np.bool_)
     sets[1:] = states.rows[1:] != states.rows[:-1]
     sets[:1] = True
@@ -219,4 +220,4 @@ def _cells(rows: RowSlice, states: _States, column_id: int, selection: Ordinals)
     sets[changed] = True
     indices[changed] = len(image) + np.arange(len(changed), dtype=np.int64)
     cells = concat_values([image, changes.values])
-    return in_type(cells.take(pa.array(indices[_last_marked(sets)[selection]])), image.type)
+    return in_type(cells.take(integers(indices[_last_marked(sets)[selection]])), image.type)

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
+from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.types import DataType
 from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch
@@ -140,8 +141,8 @@ def _values_before(
         same_row[same_row] = deltas.ordinals[changes.positions[earlier[same_row]]] == rows[same_row]
         if same_row.any():
             index = np.where(same_row, len(original) + earlier, rows)
-            return concat_values([original, changes.values]).take(pa.array(index))
-    return concat_values([original.take(pa.array(rows))])
+            return concat_values([original, changes.values]).take(integers(index))
+    return concat_values([original.take(integers(rows))])
 
 
 def _interleave(first: Deltas, second: Deltas) -> Deltas:

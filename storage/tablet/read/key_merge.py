@@ -16,6 +16,7 @@ import pyarrow as pa
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.tablet.history.row_slice import join
 from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
 
@@ -111,7 +112,7 @@ def _merged(parts: Sequence[KeyedBlock]) -> KeyedBlock:
         return parts[0]
     keys = EncodedKeys.concat([part.keys for part in parts])
     order = keys.argsort()
-    indices = pa.array(order)
+    indices = integers(order)
     columns = zip(*(part.columns for part in parts), strict=True)
     return KeyedBlock(keys.take(order), [join(values).take(indices) for values in columns])
 

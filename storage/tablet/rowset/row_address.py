@@ -41,7 +41,7 @@ class AddressedShare:
         """The share's part of a column of the batch."""
         if isinstance(self.selection, slice):
             return values.slice(self.selection.start, len(self.ordinals))
-        return values.take(pa.array(self.selection))
+        return values.take(integers(self.selection))
 
 
 def located(block: RowBlock, rowset_index: int) -> RowBlock:

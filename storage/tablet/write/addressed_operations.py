@@ -13,6 +13,7 @@ import pyarrow as pa
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
@@ -79,7 +80,7 @@ class AddressedOperations:
         rowset, ordinals = self.rowset, self.ordinals
         if isinstance(rowset, DiskRowSet):
             return rowset.base.keys().take(ordinals)
-        count, indices = int(ordinals[-1]) + 1, pa.array(ordinals)
+        count, indices = int(ordinals[-1]) + 1, integers(ordinals)
         columns = {c.id: rowset.column(c, count).take(indices) for c in tablet.schema.key_columns}
         return tablet.key_encoder.encode(columns)
 

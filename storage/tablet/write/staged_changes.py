@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
-import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.row_allowance import rows_within
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound
 from pykudu_sql.storage.tablet.delta.delta_kind import DeltaKind
 from pykudu_sql.storage.tablet.delta.delta_store import (
@@ -160,7 +160,7 @@ def keyed_to_addressed(batch: KeyedOperations, located: Located) -> Iterator[Add
         assert isinstance(rowset, MemRowSet | DiskRowSet)
         indices = np.flatnonzero(located.alive & (located.where == index))
         indices = indices[np.argsort(located.ordinals[indices])]
-        columns = {i: batch.operations.columns[i].take(pa.array(indices)) for i in batch.set_ids}
+        columns = {i: batch.operations.columns[i].take(integers(indices)) for i in batch.set_ids}
         yield AddressedOperations(batch.kind, columns, rowset, located.ordinals[indices])
 
 
