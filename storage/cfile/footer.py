@@ -153,32 +153,32 @@ def read_footer(file: BlockFile, seed: int) -> Footer:
 def _parse(body: bytes) -> Footer:
     value = json.loads(body)
     return Footer(
-        cfiles=_MadeAtFirstUse(
+        cfiles=_LazyValues(
             {str(entry[0]): _checked_entry(entry) for entry in value["cfiles"]}, _entry
         ),
-        blobs=_MadeAtFirstUse(
+        blobs=_LazyValues(
             {str(name): _checked_pointer(blob) for name, blob in value["blobs"]}, BlockPointer
         ),
         metadata=dict(value["metadata"]),
     )
 
 
-class _MadeAtFirstUse(Mapping[str, T]):
+class _LazyValues(Mapping[str, T]):
     """Values by name, of which a query over hundreds of files uses few."""
 
-    __slots__ = ("_made", "_make", "_parts")
+    __slots__ = ("_make", "_parts", "_values")
 
     def __init__(self, parts: Mapping[str, tuple[Any, ...]], make: Callable[..., T]) -> None:
         """Make each value by `make` of its parts."""
         self._parts = parts
         self._make = make
-        self._made: dict[str, T] = {}
+        self._values: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
-        made = self._made.get(name)
-        if made is None:
-            made = self._made[name] = self._make(*self._parts[name])
-        return made
+        value = self._values.get(name)
+        if value is None:
+            value = self._values[name] = self._make(*self._parts[name])
+        return value
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._parts)

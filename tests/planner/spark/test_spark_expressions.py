@@ -38,7 +38,6 @@ def typed(expression: str) -> Typed:
         ("NOT flag OR i IS NULL", ValueType.BOOLEAN),
         ("x BETWEEN 1 AND i", ValueType.BOOLEAN),
         ("ts > '2024-01-01 10:00:00'", ValueType.BOOLEAN),
-        ("n IN (SELECT 1)", ValueType.BOOLEAN),
         ("EXISTS (SELECT 1)", ValueType.BOOLEAN),
         ("(SELECT 1)", ValueType.BIGINT),
         ("CASE WHEN flag THEN i ELSE NULL END", ValueType.INT),

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 import pykudu_sql
+from benchmarks.tpch_queries import QUERIES
+from benchmarks.tpch_tables import TPCH
 from pykudu_sql import Connection
 from pykudu_sql.planner.operands.template import bind_predicate
 from pykudu_sql.planner.plan.context import PlanContext
@@ -170,3 +172,12 @@ def test_columns_without_an_alias_have_their_headings_on_spark_too(context: Plan
     query = planned('SELECT "nvl(k, 1)", abs(k) FROM (SELECT nvl(k, 1), k FROM t) q', context)
     assert query.names == ("nvl(k, 1)", "abs(k)")
     assert "AS `nvl(k, 1)`" in spark_sql(query, [])
+
+
+@pytest.mark.parametrize("number", QUERIES)
+def test_every_query_of_tpch_is_one_for_spark(number: int) -> None:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        for table in TPCH.values():
+            connection.execute(table.ddl({}, ""))
+        query = planned(QUERIES[number], context_of(connection))
+        assert spark_sql(query, ()).startswith(("SELECT", "WITH"))
