@@ -149,7 +149,7 @@ class CFileBlocks:
         if words is not None:
             self._check_codes(first, blocks)
         firsts = self.first_ordinals[first : stop + 1]
-        edges = np.searchsorted(ordinals, firsts).tolist()
+        edges = ordinals.searchsorted(np.array(firsts)).tolist()
         positions = [
             ordinals[begin:end] - start
             for start, (begin, end) in zip(firsts, pairwise(edges), strict=False)

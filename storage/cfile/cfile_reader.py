@@ -212,10 +212,13 @@ class CFileReader:
         whole = self._decoded.cached_whole()
         if whole is not None:
             return whole.array.take(integers(ordinals))
-        if not 0 <= ordinals[0] <= ordinals[-1] < self.row_count or (np.diff(ordinals) < 0).any():
+        if (
+            not 0 <= ordinals[0] <= ordinals[-1] < self.row_count
+            or (ordinals[1:] < ordinals[:-1]).any()
+        ):
             raise InternalError(f"{self._blocks}: ordinals descend or lie outside the rows")
         edges = np.searchsorted(ordinals, self.zone_map.first_ordinals)
-        block_numbers = np.flatnonzero(np.diff(edges)).tolist()
+        block_numbers = np.flatnonzero(edges[1:] > edges[:-1]).tolist()
         if 2 * len(block_numbers) > self.block_count and self.raw_size <= self._cache.capacity:
             return self.read_all(stats).take(integers(ordinals))
         return _join(
@@ -241,14 +244,15 @@ class CFileReader:
         start, stop = int(ordinals[0]), int(ordinals[-1]) + 1
         self._expect_rows(start, stop)
         first, last = self._blocks.span(start, stop)
-        block_numbers = np.diff(np.searchsorted(ordinals, self.zone_map.first_ordinals)) > 0
-        if 2 * np.count_nonzero(block_numbers) <= last + 1 - first:
+        edges = ordinals.searchsorted(self.zone_map.first_ordinals)
+        touched = int(np.count_nonzero(edges[1:] > edges[:-1]))
+        if 2 * touched <= last + 1 - first:
             return self.take(ordinals, stats)
         if self._decoded.cached_whole() is not None:
             return self.take(ordinals, stats)
         array = self._blocks.pick(first, last + 1, ordinals)
         if stats is not None:
-            stats.blocks_decoded += int(np.count_nonzero(block_numbers))
+            stats.blocks_decoded += touched
             stats.bytes_decoded += bytes_of(array)
         return array
 

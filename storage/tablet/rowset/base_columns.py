@@ -161,7 +161,8 @@ class BaseColumns:
         """Note the blocks of a stretch of rows."""
         zone = self._base.zone_map(column.id)
         if zone is not None:
-            first, last = np.searchsorted(zone.first_ordinals, (start, stop - 1), "right") - 1
+            first = zone.first_ordinals.searchsorted(start, "right") - 1
+            last = zone.first_ordinals.searchsorted(stop - 1, "right") - 1
             self._blocks_read_of(column, zone)[first : last + 1] = True
 
     def _touch_rows(self, column: ColumnSchema, ordinals: Ordinals) -> None:
@@ -169,11 +170,14 @@ class BaseColumns:
         zone = self._base.zone_map(column.id)
         if zone is not None:
             # Few searches in many rows, not many in few.
-            before = np.searchsorted(ordinals, zone.first_ordinals)
-            self._blocks_read_of(column, zone)[np.diff(before) > 0] = True
+            before = ordinals.searchsorted(zone.first_ordinals)
+            self._blocks_read_of(column, zone)[before[1:] > before[:-1]] = True
 
     def _blocks_read_of(self, column: ColumnSchema, zone: ZoneMap) -> npt.NDArray[np.bool_]:
-        return self._blocks_read.setdefault(column.id, np.zeros(zone.block_count, np.bool_))
+        blocks = self._blocks_read.get(column.id)
+        if blocks is None:
+            blocks = self._blocks_read[column.id] = np.zeros(zone.block_count, np.bool_)
+        return blocks
 
     def count_blocks(self, columns: Sequence[ColumnSchema]) -> None:
         """Tell the collector how many blocks some columns have and how many were not looked at."""

@@ -60,7 +60,7 @@ def matching_ranges(
     if len(changed_ordinals):
         # Few searches in many rows, not many in few: a tenth of all rows may have changed.
         before = np.searchsorted(changed_ordinals, zone.first_ordinals)
-        keep |= np.diff(before) > 0
+        keep |= before[1:] > before[:-1]
     firsts = zone.first_ordinals
     return unite((int(firsts[i]), int(firsts[i + 1])) for i in np.flatnonzero(keep))
 
