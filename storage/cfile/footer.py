@@ -152,10 +152,9 @@ def read_footer(file: BlockFile, seed: int) -> Footer:
 
 def _parse(body: bytes) -> Footer:
     value = json.loads(body)
+    entries = [_checked_entry(entry) for entry in value["cfiles"]]
     return Footer(
-        cfiles=_LazyValues(
-            {str(entry[0]): _checked_entry(entry) for entry in value["cfiles"]}, _entry
-        ),
+        cfiles=_LazyValues({entry[0]: entry for entry in entries}, _entry),
         blobs=_LazyValues(
             {str(name): _checked_pointer(blob) for name, blob in value["blobs"]}, BlockPointer
         ),
