@@ -4,8 +4,9 @@ What is awaited runs there whole: a task that is cancelled interrupts its statem
 when the thread is free again, so that the connection can be used at once. A commit that has begun
 comes to its end.
 
-A child made by fork does not have the thread. There a call runs where it is awaited: what belongs
-to the parent refuses it, and closing does nothing.
+A child made by fork does not have the thread, and a connection that is closed has none any more.
+There a call runs where it is awaited: what is closed or belongs to the parent refuses it, and
+closing does nothing.
 """
 
 import asyncio
@@ -27,6 +28,7 @@ class Worker:
         self._pool = ThreadPoolExecutor(1, "pykudu_sql.aio")
         self._interrupt: Callable[[], None] | None = None
         self._process = current_process()
+        self._has_ended = False
 
     def interrupts_by(self, interrupt: Callable[[], None]) -> None:
         """Set the function that interrupts a running call when its task is cancelled."""
@@ -37,7 +39,7 @@ class Worker:
 
         Raises CancelledError: the task was cancelled; the call has ended, or never began.
         """
-        if not self._process.is_current:
+        if self._has_ended or not self._process.is_current:
             return call(*args, **kwargs)
         submitted = self._pool.submit(call, *args, **kwargs)
         waiting = asyncio.wrap_future(submitted)
@@ -54,4 +56,5 @@ class Worker:
 
     def end(self) -> None:
         """Stop the thread once the call that runs in it has returned."""
+        self._has_ended = True
         self._pool.shutdown(wait=False)

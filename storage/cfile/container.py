@@ -28,7 +28,7 @@ from pykudu_sql.storage.cfile.block_file import (
 )
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.cfile_writer import EncodedCFile
-from pykudu_sql.storage.cfile.footer import MAGIC, CFileEntry, Footer, read_footer
+from pykudu_sql.storage.cfile.footer import MAGIC, MAX_NAME_BYTES, CFileEntry, Footer, read_footer
 from pykudu_sql.storage.cfile.in_place import cell_places, page_checksums
 from pykudu_sql.storage.cfile.in_place.page_checksums import PAGE_BYTES, SMALL_PAGE_BYTES
 from pykudu_sql.storage.cfile.positional_index import PositionalIndex
@@ -38,7 +38,6 @@ from pykudu_sql.storage.fs.env import Env
 __all__ = ["ContainerReader", "ContainerWriter", "FileIdentity"]
 
 _APPEND_BYTES = 64 * 1024
-_MAX_NAME_BYTES = 1024
 
 
 class ContainerWriter:
@@ -149,7 +148,7 @@ class ContainerWriter:
         self.close()
 
     def _check_name(self, name: str) -> None:
-        if name in self._cfiles or name in self._blobs or len(name.encode()) > _MAX_NAME_BYTES:
+        if name in self._cfiles or name in self._blobs or len(name.encode()) > MAX_NAME_BYTES:
             raise InternalError(f"{self._file.path}: name '{name:.80}' is taken or too long")
 
     def _write(self, section: Section, name: str, index: int, data: bytes) -> BlockPointer:

@@ -40,6 +40,8 @@ from pykudu_sql.storage.errors import DatabaseError, FormatVersionError
 T = TypeVar("T")
 
 MAGIC = b"PKCFILE1"
+MAX_NAME_BYTES = 1024
+"""Of a CFile or blob, in UTF-8."""
 
 _TRAILER = struct.Struct("<IIII8s")
 TRAILER_BYTES = _TRAILER.size
@@ -156,7 +158,8 @@ def _parse(body: bytes) -> Footer:
     return Footer(
         cfiles=_LazyValues({entry[0]: entry for entry in entries}, _entry),
         blobs=_LazyValues(
-            {str(name): _checked_pointer(blob) for name, blob in value["blobs"]}, BlockPointer
+            {_checked_name(name): _checked_pointer(blob) for name, blob in value["blobs"]},
+            BlockPointer,
         ),
         metadata=dict(value["metadata"]),
     )
@@ -193,7 +196,7 @@ def _checked_entry(value: list[Any]) -> tuple[Any, ...]:
         raise ValueError(f"{len(counts)} sizes of a CFile")
     _stored_as(kind, encoding, compression)
     words = () if dictionary is None else _checked_pointer(dictionary)
-    stored = (str(name), kind, encoding, compression)
+    stored = (_checked_name(name), kind, encoding, compression)
     return (*stored, *_naturals(counts), *_checked_pointer(index), *words)
 
 
@@ -223,6 +226,13 @@ def _stored_as(
 
 def _pointer_to_json(pointer: BlockPointer) -> list[int]:
     return [pointer.offset, pointer.length, pointer.checksum]
+
+
+def _checked_name(value: object) -> str:
+    name = str(value)
+    if len(name.encode()) > MAX_NAME_BYTES:
+        raise ValueError(f"a name of {len(name)} characters")
+    return name
 
 
 def _checked_pointer(value: list[Any]) -> tuple[int, ...]:

@@ -92,10 +92,10 @@ def _evaluate_leaf(leaf: Leaf, values: pa.Array, column_type: DataType) -> Mask:
 
 def _evaluate_dictionary(leaf: Leaf, values: pa.DictionaryArray, column_type: DataType) -> Mask:
     """The answer for each word, then for NULL as the last entry, looked up by the codes."""
-    words = np.append(
-        _evaluate_leaf(leaf, values.dictionary, column_type), isinstance(leaf, IsNull)
-    )
-    codes = filled_numbers(values.indices, len(words) - 1)
+    words = _evaluate_leaf(leaf, values.dictionary, column_type)
+    codes = filled_numbers(values.indices, len(words))
+    if values.indices.null_count:  # else codes may be too narrow for one more
+        words = np.append(words, isinstance(leaf, IsNull))
     return _are_among(codes, np.flatnonzero(words), words)
 
 

@@ -33,6 +33,27 @@ def test_a_block_commits_and_closes(tmp_path: Path) -> None:
         assert connection.execute("SELECT count(*) FROM t").fetchone() == (3,)
 
 
+def test_a_closed_connection_refuses_everything_but_closing() -> None:
+    async def story() -> None:
+        connection = await aio.connect(":memory:")
+        cursor = await connection.execute("SELECT 1")
+        await connection.close()
+        await connection.close()
+        for call in (
+            cursor.fetchone,
+            cursor.fetchall,
+            cursor.fetch_arrow_table,
+            lambda: cursor.execute("SELECT 1"),
+            connection.commit,
+            connection.list_tables,
+        ):
+            with pytest.raises(pykudu_sql.InterfaceError, match="the connection is closed"):
+                await call()
+        await cursor.close()
+
+    run(story())
+
+
 def test_a_block_that_raises_rolls_back(tmp_path: Path) -> None:
     async def story() -> None:
         async with await aio.connect(tmp_path / "my.db", autocommit=True) as connection:

@@ -296,3 +296,20 @@ def test_column_ids_are_those_the_tree_names() -> None:
     tree = And((Or((IsNull(3), StartsWith(1, "a"))), InList(7, (1,))))
     assert column_ids(tree) == {1, 3, 7}
     assert column_ids(ALWAYS) == frozenset()
+
+
+@pytest.mark.parametrize(("words", "kind"), [(128, pa.int8()), (256, pa.uint8())])
+@pytest.mark.parametrize("null_rows", [0, 3])
+def test_words_as_many_as_codes_leave_room_for_an_answer_for_null(
+    words: int, kind: pa.DataType, null_rows: int
+) -> None:
+    codes = pa.concat_arrays([pa.array(range(words), kind), pa.nulls(null_rows, kind)])
+    texts = pa.DictionaryArray.from_arrays(codes, [f"word {n:03d}" for n in range(words)])
+    types = {7: DataType(Kind.STRING)}
+    last = Comparison(7, Op.EQ, f"word {words - 1:03d}")
+    assert evaluate(IsNull(7), {7: texts}, types).sum() == null_rows
+    assert evaluate(IsNotNull(7), {7: texts}, types).sum() == words
+    assert evaluate(last, {7: texts}, types).tolist() == [
+        *(number == words - 1 for number in range(words)),
+        *[False] * null_rows,
+    ]
