@@ -165,12 +165,6 @@ def _update(tokens: TokenStream, context: PlanContext) -> "Plan":
             hint="leave it out: an UPDATE that fails changes nothing, and none changes a key",
             span=tokens.ahead(1).span,
         )
-    if tokens.ahead(1).word == "TABLE" and tokens.ahead(3).word == "SET":
-        raise SyntaxError(
-            'syntax error at or near "TABLE"',
-            hint="leave it out: UPDATE t SET a = 1 WHERE ..",
-            span=tokens.ahead(1).span,
-        )
     _refuse_top(tokens)
     return _change_planners()["UPDATE"](tokens.rest, context)
 

@@ -57,8 +57,9 @@ COPY_FILES = (
 _FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".orc", ".arrow", ".gz")
 _OF_SQLITE = f"{_LISTED}; pandas and others read and write through SQLAlchemy: pykudu:///my.db"
 _MOST_LISTED = 8
-# Tables that other databases always have.
+# Tables that other databases always have, and a word that stands before a table's name there.
 _ELSEWHERE = {
+    "table": "leave TABLE out: UPDATE t SET a = 1 WHERE ..",
     "dual": "a SELECT of values needs no FROM",
     "sqlite_master": _OF_SQLITE,
     "sqlite_schema": _OF_SQLITE,
