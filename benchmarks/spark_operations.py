@@ -7,6 +7,7 @@ same. What is measured is printed as it comes, a figure in JSON a line.
 """
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -133,7 +134,7 @@ def _descendants() -> Iterator[tuple[str, float]]:
             continue
         peak = int(lines.get("VmHWM", "0 kB").split()[0]) / 1024
         processes[int(lines["Pid"])] = int(lines["PPid"]), lines["Name"], peak
-    own = {int(Path("/proc/self").resolve().name)}
+    own = {os.getpid()}
     while True:
         below = {number for number, (parent, _, _) in processes.items() if parent in own} - own
         if not below:

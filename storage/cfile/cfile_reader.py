@@ -96,10 +96,9 @@ class CFileReader:
         self.words = self._blocks.words
         self.zone_map: ZoneMap = self._blocks.index.zone_map
         self.first_ordinals = self._blocks.first_ordinals
-        key = file.path, entry.name
-        self._decoded = DecodedBlocks(self._blocks, entry.type, cache, key)
+        self._key = file.path, entry.name
+        self._decoded = DecodedBlocks(self._blocks, entry.type, cache, self._key)
         self.take_memory = self._decoded.take_memory
-        self._key = key
         # A block of text that look-ups seldom come to is not decoded and kept for their sake: of
         # many rows read once each, the cache would hold a block for every one.
         self.has_texts = entry.type.is_variable and entry.dictionary is None
@@ -244,8 +243,7 @@ class CFileReader:
         start, stop = int(ordinals[0]), int(ordinals[-1]) + 1
         self._expect_rows(start, stop)
         first, last = self._blocks.span(start, stop)
-        edges = ordinals.searchsorted(self.zone_map.first_ordinals)
-        touched = int(np.count_nonzero(edges[1:] > edges[:-1]))
+        touched = int(np.count_nonzero(self.zone_map.holds_any(ordinals)))
         if 2 * touched <= last + 1 - first:
             return self.take(ordinals, stats)
         if self._decoded.cached_whole() is not None:

@@ -75,6 +75,12 @@ class ZoneMap:
         """Rows of each block, int64[n]."""
         return self.first_ordinals[1:] - self.first_ordinals[:-1]
 
+    def holds_any(self, ordinals: npt.NDArray[np.int64]) -> Mask:
+        """Which blocks hold some of the rows, a new array bool[n]. `ordinals`: ascending."""
+        # Few searches in many rows, not many in few.
+        before = ordinals.searchsorted(self.first_ordinals)
+        return np.asarray(before[1:] > before[:-1])
+
     @cached_property
     def block_stats(self) -> BlockStats:
         """The same for predicates."""

@@ -97,10 +97,7 @@ def integers_of(values: pa.Array) -> npt.NDArray[Any]:
     By the buffer, since Arrow's own `to_numpy` imports pandas wherever that is installed. Null
     slots hold whatever bytes the buffer has.
     """
-    width = values.type.bit_width // 8
-    if len(values) == 0:
-        return np.empty(0, f"<i{width}")
-    return np.frombuffer(values.buffers()[1], f"<i{width}", len(values), width * values.offset)
+    return from_buffers.cells_as(values, np.dtype(f"<i{values.type.bit_width // 8}"))
 
 
 def wide_bounds(words: npt.NDArray[np.uint64]) -> tuple[int, int]:

@@ -48,7 +48,11 @@ def integers(values: npt.NDArray[np.integer]) -> pa.Array:
 
 def numbers_of(array: pa.Array) -> npt.NDArray[Any]:
     """The numbers of an array, in its type; no copy. Null slots hold what the buffer has."""
-    kind = np.dtype(array.type.to_pandas_dtype())
+    return cells_as(array, np.dtype(array.type.to_pandas_dtype()))
+
+
+def cells_as(array: pa.Array, kind: np.dtype[Any]) -> npt.NDArray[Any]:
+    """What stands behind an array of a fixed width, as numbers of that width; no copy."""
     if len(array) == 0:
         return np.empty(0, kind)
     return np.frombuffer(array.buffers()[1], kind, len(array), kind.itemsize * array.offset)

@@ -169,9 +169,7 @@ class BaseColumns:
         """Note the blocks of some rows."""
         zone = self._base.zone_map(column.id)
         if zone is not None:
-            # Few searches in many rows, not many in few.
-            before = ordinals.searchsorted(zone.first_ordinals)
-            self._blocks_read_of(column, zone)[before[1:] > before[:-1]] = True
+            self._blocks_read_of(column, zone)[zone.holds_any(ordinals)] = True
 
     def _blocks_read_of(self, column: ColumnSchema, zone: ZoneMap) -> npt.NDArray[np.bool_]:
         blocks = self._blocks_read.get(column.id)

@@ -58,9 +58,7 @@ def matching_ranges(
         return [(0, rows)]
     changed_ordinals = changed(predicate)
     if len(changed_ordinals):
-        # Few searches in many rows, not many in few: a tenth of all rows may have changed.
-        before = np.searchsorted(changed_ordinals, zone.first_ordinals)
-        keep |= before[1:] > before[:-1]
+        keep |= zone.holds_any(changed_ordinals)
     firsts = zone.first_ordinals
     return unite((int(firsts[i]), int(firsts[i + 1])) for i in np.flatnonzero(keep))
 
