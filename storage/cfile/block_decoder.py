@@ -109,7 +109,7 @@ def _decode_fixed_run(
     if kind is not None and codec.decode_run_into is not None:
         payloads, counts = [one.payload for one in blocks], [one.rows for one in blocks]
         bounds = codec.decode_run_into(payloads, counts, out.view(kind))
-        if limits is not None and not _lie_within(limits, bounds):
+        if limits is not None and not lie_within(limits, bounds):
             check_range(out, column_type)
         return
     position = 0
@@ -117,7 +117,7 @@ def _decode_fixed_run(
         end = position + block.rows * width
         part = out[position:end]
         codec.decode_into(block.payload, part if kind is None else part.view(kind))
-        if limits is not None and not lies_within(limits, block.payload, codec, kind):
+        if limits is not None and not _lies_within(limits, block.payload, codec, kind):
             check_range(part, column_type)
         position = end
 
@@ -127,14 +127,15 @@ def limits_of(column_type: DataType) -> Limits | None:
     return column_type.integer_range if column_type.kind in _BOUNDED else None
 
 
-def lies_within(
+def _lies_within(
     limits: Limits, payload: Bytes, codec: FixedCodec, kind: np.dtype[Any] | None
 ) -> bool:
     """Whether no value of a payload, of a numpy type, can lie outside limits, by its header."""
-    return _lie_within(limits, None if kind is None else codec.bounds(payload, kind))
+    return lie_within(limits, None if kind is None else codec.bounds(payload, kind))
 
 
-def _lie_within(limits: Limits, bounds: Bounds | None) -> bool:
+def lie_within(limits: Limits, bounds: Bounds | None) -> bool:
+    """Whether no value between bounds can lie outside limits; not where bounds are not told."""
     return bounds is not None and limits[0] <= bounds[0] and bounds[1] <= limits[1]
 
 

@@ -7,7 +7,6 @@ file, CFile, block and offset.
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -148,12 +147,8 @@ class CFileBlocks:
         blocks, words = self.open(first, stop), self.words()
         if words is not None:
             self._check_codes(first, blocks)
-        firsts = self.first_ordinals[first : stop + 1]
-        edges = ordinals.searchsorted(np.array(firsts)).tolist()
-        positions = [
-            ordinals[begin:end] - start
-            for start, (begin, end) in zip(firsts, pairwise(edges), strict=False)
-        ]
+        start = self.first_ordinals[first]
+        positions = ordinals - start if start else ordinals
         try:
             return row_picker.pick(blocks, positions, self._entry.type, words)
         except CorruptionError:

@@ -1,11 +1,12 @@
 """Some rows of blocks as one Arrow array, of which no more is decoded than their kind demands.
 
 What a filter leaves of a column is often a tenth of it. Numbers are picked while they are codes of
-a frame, a half to an eighth as wide as values, and only those picked are widened and checked; codes
-of a dictionary are picked block by block. Blocks of which nothing is wanted are not decoded.
+a frame, a half to an eighth as wide as values, and only those picked are widened and checked; so
+are codes of a dictionary. Blocks of which nothing is wanted are not decoded.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, groupby
 from typing import Any
 
 import numpy as np
@@ -18,20 +19,23 @@ from pykudu_sql.storage.cfile.block_decoder import (
     check_range,
     decode,
     fitting,
-    lies_within,
+    lie_within,
     limits_of,
+    row_count,
 )
-from pykudu_sql.storage.common.types.from_buffers import new_buffer
+from pykudu_sql.storage.cfile.encoding.traits import Bytes, EncodingTraits
+from pykudu_sql.storage.common.types.from_buffers import integers, new_buffer
 from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import CorruptionError
 
 Positions = npt.NDArray[np.int64]
+DecodeInto = Callable[[Bytes, npt.NDArray[Any]], None]
 
 
 def pick(
     blocks: Sequence[Block],
-    positions: Sequence[Positions],
+    positions: Positions,
     column_type: DataType,
     words: pa.Array | None,
 ) -> pa.Array:
@@ -39,7 +43,7 @@ def pick(
 
     Args:
         blocks: at least one; all but the last hold a multiple of eight rows.
-        positions: of the rows wanted of each block, within it, ascending.
+        positions: of the rows wanted, among those of all blocks, ascending, at least one.
         words: the CFile's dictionary, None when it has none.
 
     Raises CorruptionError: a block's content contradicts its header.
@@ -50,50 +54,69 @@ def pick(
             return _pick_fixed(blocks, positions, column_type, kind)
         if words is not None and all(block.encoding.codes is not None for block in blocks):
             return _pick_codes(blocks, positions, words)
-    firsts = np.cumsum([0, *(block.rows for block in blocks)])
-    rows = np.concatenate([part + first for part, first in zip(positions, firsts, strict=False)])
-    return take_ordinals(decode(blocks, column_type, words), rows)
+    return take_ordinals(decode(blocks, column_type, words), positions)
 
 
 def _pick_fixed(
-    blocks: Sequence[Block],
-    positions: Sequence[Positions],
-    column_type: DataType,
-    kind: np.dtype[Any],
+    blocks: Sequence[Block], positions: Positions, column_type: DataType, kind: np.dtype[Any]
 ) -> pa.Array:
-    rows = sum(map(len, positions))
-    buffer, out = new_buffer(rows * kind.itemsize)
-    values, limits, position = out.view(kind), limits_of(column_type), 0
-    for block, block_positions in zip(blocks, positions, strict=True):
-        if not len(block_positions):
-            continue
-        end = position + len(block_positions)
-        codec = fitting(block.encoding.fixed, block.encoding, column_type)
-        part = values[position:end]
-        if codec.take_into is None:
-            whole = np.empty(block.rows, kind)
-            codec.decode_into(block.payload, whole)
-            whole.take(block_positions, out=part, mode="clip")
+    buffer, out = new_buffer(len(positions) * kind.itemsize)
+    values, limits = out.view(kind), limits_of(column_type)
+    for encoding, run, places, which in _runs(blocks, positions):
+        codec, part, bounds = fitting(encoding.fixed, encoding, column_type), values[which], None
+        if codec.take_run_into is None:
+            part[:] = _decode_wanted(run, places, kind, codec.decode_into)
         else:
-            codec.take_into(block.payload, block.rows, block_positions, part)
-        if limits is not None and not lies_within(limits, block.payload, codec, kind):
+            payloads, counts = [one.payload for one in run], [one.rows for one in run]
+            bounds = codec.take_run_into(payloads, counts, places, part)
+        if limits is not None and not lie_within(limits, bounds):
             check_range(part.view(np.uint8), column_type)
-        position = end
-    return pa.Array.from_buffers(column_type.arrow, rows, [None, buffer])
+    return pa.Array.from_buffers(column_type.arrow, len(positions), [None, buffer])
 
 
-def _pick_codes(
-    blocks: Sequence[Block], positions: Sequence[Positions], words: pa.Array
-) -> pa.Array:
+def _runs(
+    blocks: Sequence[Block], positions: Positions
+) -> Iterator[tuple[EncodingTraits, Sequence[Block], Positions, slice]]:
+    """Neighbours of one encoding, the positions wanted among their rows, and which these are."""
+    start = 0
+    for encoding, group in groupby(blocks, key=lambda block: block.encoding):
+        run = list(group)
+        stop = start + row_count(run)
+        begin, end = positions.searchsorted((start, stop)).tolist()
+        if begin < end:
+            places = positions[begin:end]
+            yield encoding, run, places - start if start else places, slice(begin, end)
+        start = stop
+
+
+def _decode_wanted(
+    blocks: Sequence[Block],
+    positions: Positions,
+    kind: np.dtype[Any],
+    decode_into: DecodeInto,
+) -> npt.NDArray[Any]:
+    """Some values of blocks that have to be decoded for that; those of no interest are not."""
+    whole = np.empty(row_count(blocks), kind)
+    starts = [0, *accumulate(block.rows for block in blocks)]
+    edges = positions.searchsorted(np.array(starts)).tolist()
+    for block, start, begin, end in zip(blocks, starts, edges, edges[1:], strict=False):
+        if begin < end:
+            decode_into(block.payload, whole[start : start + block.rows])
+    return whole.take(positions, mode="clip")
+
+
+def _into_bytes(decode_into: Callable[[Bytes, Bytes], None]) -> DecodeInto:
+    return lambda payload, values: decode_into(payload, values.view(np.uint8))
+
+
+def _pick_codes(blocks: Sequence[Block], positions: Positions, words: pa.Array) -> pa.Array:
     parts: list[npt.NDArray[Any]] = []
-    for block, block_positions in zip(blocks, positions, strict=True):
-        codec = block.encoding.codes
+    for encoding, run, places, _ in _runs(blocks, positions):
+        codec = encoding.codes
         if codec is None:
-            raise CorruptionError(f"a block of a dictionary column is {block.encoding}")
-        if len(block_positions):
-            whole = np.empty(block.rows, codec.code_type(len(words)))
-            codec.decode_into(block.payload, whole.view(np.uint8))
-            parts.append(whole.take(block_positions, mode="clip"))
-    codes = np.concatenate(parts)
+            raise CorruptionError(f"a block of a dictionary column is {encoding}")
+        decode_into = _into_bytes(codec.decode_into)
+        parts.append(_decode_wanted(run, places, codec.code_type(len(words)), decode_into))
+    codes = parts[0] if len(parts) == 1 else np.concatenate(parts)
     check_codes(codes, words)
-    return pa.DictionaryArray.from_arrays(pa.array(codes), words, safe=False)
+    return pa.DictionaryArray.from_arrays(integers(codes), words, safe=False)

@@ -6,16 +6,15 @@ rowsets are read by the threads of a pool, each by itself.
 
 * `to_table` brings everything into memory, a rowset a task.
 * `batches` streams: one stretch of a rowset is at hand and the next is being read, so what memory
-  holds does not grow with the table.
+  holds does not grow with the table; `exact_blocks` reads those of a few rowsets.
 * With a limit, or in key order, rowsets are read a stretch at a time and no further than needed.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Executor, Future, wait
+from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 from itertools import chain, repeat
-from typing import TypeVar
 
 import pyarrow as pa
 
@@ -34,6 +33,7 @@ from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.common.types.validity_array import validity_array
 from pykudu_sql.storage.ingest.table import assemble
 from pykudu_sql.storage.scan.decoded_size import decoded_bytes
+from pykudu_sql.storage.scan.read_ahead import Source, read_ahead, task_of
 from pykudu_sql.storage.scan.scan_token import BATCH_ROWS, batches_of, scan_schema
 from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas
 from pykudu_sql.storage.tablet.read.key_merge import KeyedSource, keyed, merge_by_key
@@ -43,10 +43,10 @@ from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset.row_address import ROW_ADDRESS, located
 from pykudu_sql.storage.tablet.rowset.rowset import RowBlock, RowSet, TextForm
 
-_Argument = TypeVar("_Argument")
-_Result = TypeVar("_Result")
-
 PARALLEL_ROWS = 200_000
+# Two processors are busy while the rows of a third rowset wait for who asked.
+_MOST_AT_ONCE = 3
+_MOST_STREAMED = 2
 ORDERED_ROWS = 16 * 1024
 _LEAST_STRETCH = 1024
 _UNCHECKED_ROWS = 1 << 19
@@ -213,17 +213,21 @@ class TableScan:
         return self._whole_rowsets()
 
     def exact_blocks(self, scan_filter: RowFilter | None) -> Iterator[RowBlock]:
-        """Exactly the rows that match, by a single reader; no more than the limit, in the order.
+        """Exactly the rows that match; no more than the limit, in the order.
 
-        `scan_filter`: the scan's own filter.
+        A stretch of a few rowsets each is in memory at a time. `scan_filter`: the scan's own.
         """
-        return self._blocks() if self._stops_early else self._exactly(scan_filter, None)
+        if self._stops_early:
+            return self._blocks()
+        if not self._is_large(scan_filter):
+            return self._exactly(scan_filter, None)
+        exact = None if scan_filter is None else scan_filter.exactly()
+        return self._read_ahead(exact, repeat(None), _MOST_AT_ONCE)
 
     def _whole_rowsets(self) -> Iterator[RowBlock]:
         """Every rowset in one go; side by side, when they are large."""
         scan_filter = self.row_filter()
-        sizes = [self._rows_of(read, scan_filter) for read in self.reads]
-        if sum(size > 0 for size in sizes) <= 1 or sum(sizes) <= PARALLEL_ROWS:
+        if not self._is_large(scan_filter):
             for read in self.reads:
                 yield from self._scan(read, scan_filter, None, self.stats)
             return
@@ -232,11 +236,16 @@ class TableScan:
             stats = None if self.stats is None else ScanStats()
             return list(self._scan(read, scan_filter, None, stats)), stats
 
-        tasks = [_task(scan, read) for read in self.reads]
+        tasks = [task_of(scan, read) for read in self.reads]
         for blocks, stats in self.pool.map(lambda task: task(), tasks):
             if self.stats is not None and stats is not None:
                 self.stats.add(stats)
             yield from blocks
+
+    def _is_large(self, scan_filter: RowFilter | None) -> bool:
+        """Whether the rows of several rowsets are so many that threads should read them."""
+        sizes = [self._rows_of(read, scan_filter) for read in self.reads]
+        return sum(size > 0 for size in sizes) > 1 and sum(sizes) > PARALLEL_ROWS
 
     def _rows_of(self, read: RowSetRead, row_filter: RowFilter | None) -> int:
         """An upper bound of the rows to read, from metadata."""
@@ -255,23 +264,22 @@ class TableScan:
         """All rows, one rowset after the other, while a thread reads the stretch that comes next.
 
         A single reader: with two, threads that fight over the interpreter cost more than they gain.
+        The stretches of the first rowset are short, for who wants few rows only.
         """
-        blocks = self._in_turn()
-        coming = self._ahead(blocks)
-        try:
-            while (block := coming.result()) is not None:
-                coming = self._ahead(blocks)
-                yield block
-        finally:
-            wait([coming])
-            blocks.close()
-
-    def _in_turn(self) -> Generator[RowBlock, None, None]:
-        """Stretches of all rowsets; those of the first are short, for who wants few rows only."""
-        scan_filter = self.row_filter()
         stretches = chain([BATCH_ROWS], repeat(self._long_stretch()))
-        for read, stretch in zip(self.reads, stretches, strict=False):
-            yield from self._scan(read, scan_filter, stretch, self.stats)
+        return self._read_ahead(self.row_filter(), stretches, _MOST_STREAMED)
+
+    def _read_ahead(
+        self, scan_filter: RowFilter | None, stretches: Iterator[int | None], most_at_once: int
+    ) -> Iterator[RowBlock]:
+        """A rowset after the other; `stretches`: rows of one of each; see `read_ahead`."""
+
+        def sources() -> Iterator[Source]:
+            for read, stretch in zip(self.reads, stretches, strict=False):
+                stats = None if self.stats is None else ScanStats()
+                yield self._scan(read, scan_filter, stretch, stats), stats
+
+        return read_ahead(self.pool, sources(), most_at_once, self.stats)
 
     def _long_stretch(self) -> int:
         """Rows whose cells take not much more than `_STRETCH_BYTES`: what a call costs is spread
@@ -280,10 +288,6 @@ class TableScan:
         return max(
             BATCH_ROWS, min(_UNCHECKED_ROWS, _STRETCH_BYTES * rows // max(1, self.estimated_bytes))
         )
-
-    def _ahead(self, blocks: Iterator[RowBlock]) -> "Future[RowBlock | None]":
-        """The next block, on its way."""
-        return self.pool.submit(_task(lambda stretches: next(stretches, None), blocks))
 
     def _by_key(self) -> Iterator[RowBlock]:
         """Stretches in key order over all tablets, exactly the rows that match."""
@@ -346,7 +350,7 @@ class TableScan:
         row_filter: RowFilter | None,
         stretch: int | None,
         stats: ScanStats | None,
-    ) -> Iterator[RowBlock]:
+    ) -> Generator[RowBlock, None, None]:
         most = self._fitting(read, _UNCHECKED_ROWS if stretch is None else stretch)
         rowset, scan = read.rowset, read.rowset.scan
         if isinstance(rowset, DiskRowSet):
@@ -360,11 +364,11 @@ class TableScan:
             stats=stats,
             cache_blocks=self.cache_blocks,
         )
-        return self._delivered(read, blocks, most)
+        yield from self._delivered(read, blocks, most)
 
     def _delivered(
         self, read: RowSetRead, blocks: Iterator[RowBlock], stretch: int
-    ) -> Iterator[RowBlock]:
+    ) -> Generator[RowBlock, None, None]:
         """A rowset's blocks with whole row addresses, and `cancel_check` called between them.
 
         A block is counted as all rows of a stretch, and what was passed over at the end.
@@ -399,15 +403,3 @@ def _size_of(rowset: RowSet) -> int:
     if isinstance(rowset, DiskRowSet):
         return rowset.meta.total_size
     return rowset.memory if isinstance(rowset, MemRowSet) else 0
-
-
-def _task(work: Callable[[_Argument], _Result], argument: _Argument) -> Callable[[], _Result]:
-    """A call for a pool. A thread of the pool holds it until after the result is there; by then the
-    call has let go of its parts, and with them of a rowset, whose files may have to go."""
-    parts = [(work, argument)]
-
-    def run() -> _Result:
-        call, value = parts.pop()
-        return call(value)
-
-    return run

@@ -15,6 +15,7 @@ as values, so there is less for Blosc to rearrange, both ways.
 
 import struct
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -145,18 +146,36 @@ class _Header:
         bitshuffle.decompress_into(payload[_HEADER.size :], codes.view(np.uint8))
 
 
-def _widen(headers: Sequence[_Header], codes: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
-    """Write the values that codes stand for; of both a row is a frame."""
+def _widen(
+    headers: Sequence[_Header],
+    codes: npt.NDArray[Any],
+    out: npt.NDArray[Any],
+    lengths: Sequence[int] | None = None,
+) -> None:
+    """Write the values that codes stand for.
+
+    `headers`: of the frames; `codes`, `out`: a row a frame, or one after the other; `lengths`: then
+    how many each has.
+    """
     # Unsigned, so that a sum below zero comes out right.
     kind: np.dtype[Any] = np.dtype(f"<u{out.itemsize}")
     unsigned, modulus = out.view(kind), 1 << 8 * out.itemsize
-    if all(header.step == 1 for header in headers):
+    steps = [header.step for header in headers]
+    bases = [header.base % modulus for header in headers]
+    if max(steps) == 1:
         unsigned[:] = codes
     else:
-        steps = np.array([header.step for header in headers], kind)
-        np.multiply(codes, steps[:, np.newaxis], out=unsigned)
-    if any(header.base for header in headers):
-        unsigned += np.array([header.base % modulus for header in headers], kind)[:, np.newaxis]
+        np.multiply(codes, _beside(steps, kind, lengths), out=unsigned)
+    if any(bases):
+        unsigned += _beside(bases, kind, lengths)
+
+
+def _beside(numbers: Sequence[int], kind: np.dtype[Any], lengths: Sequence[int] | None) -> Any:
+    """What each frame has beside its codes; a single number where it is the same for all."""
+    if min(numbers) == max(numbers):
+        return kind.type(numbers[0])
+    array = np.array(numbers, kind)
+    return array[:, np.newaxis] if lengths is None else array.repeat(lengths)
 
 
 def _header(payload: Bytes, values: np.dtype[Any]) -> _Header | None:
@@ -212,8 +231,13 @@ def decode_run_into(
             stop, end = first + 1, position + count
             bitshuffle.decompress_into(payloads[first], out[position:end].view(np.uint8))
         first, position = stop, end
+    return _bounds_of_all(headers)
+
+
+def _bounds_of_all(headers: Sequence[_Header | None]) -> Bounds | None:
+    """Between which values those of all frames lie; None where one is not told."""
     frame_bounds = [header.bounds for header in headers if header is not None]
-    if len(frame_bounds) < len(payloads):
+    if len(frame_bounds) < len(headers):
         return None
     return min(least for least, _ in frame_bounds), max(top for _, top in frame_bounds)
 
@@ -235,26 +259,46 @@ def _frames_alike(
     return alike
 
 
-def take_into(payload: Bytes, rows: int, positions: Values, out: Values) -> None:
-    """Unpack some values of what `encode` made; only these are widened.
+def take_run_into(
+    payloads: Sequence[Bytes], counts: Sequence[int], positions: Values, out: Values
+) -> Bounds | None:
+    """Unpack some values of what `encode` made of one block after the other, and widen only these.
+
+    Frames are taken from together as `decode_run_into` decodes them. A payload of which nothing is
+    wanted is not unpacked.
 
     Args:
-        payload: a frame or a chunk.
-        rows: how many values it holds.
-        positions: of the values wanted, 0 <= position < rows.
+        payloads, counts: see `decode_run_into`.
+        positions: of the values wanted among those of all payloads, ascending, at least one.
         out: contiguous and writable, of the values' own type, as many as positions.
 
-    Raises CorruptionError: see `decode_into`.
+    Gives the bounds that headers permit, see `decode_run_into`. Raises CorruptionError: see
+    `decode_into`.
     """
-    header = _header(payload, out.dtype)
-    if header is None:
-        values = np.empty(rows, out.dtype)
-        bitshuffle.decompress_into(payload, values.view(np.uint8))
-        values.take(positions, out=out, mode="clip")
-    else:
-        codes = np.empty(rows, header.kind)
-        header.unpack_into(payload, codes)
-        _widen((header,), codes.take(positions, mode="clip")[np.newaxis], out[np.newaxis])
+    headers = [_header(payload, out.dtype) for payload in payloads]
+    starts = [0, *accumulate(counts)]
+    edges = positions.searchsorted(np.array(starts)).tolist()
+    first = 0
+    while first < len(payloads):
+        count, frames = counts[first], _frames_alike(headers, counts, first)
+        stop = first + max(1, len(frames))
+        begin, end = edges[first], edges[stop]
+        places, part = positions[begin:end] - starts[first], out[begin:end]
+        if begin < end and frames:
+            lengths = [edges[n + 1] - edges[n] for n in range(first, stop)]
+            codes = np.empty((len(frames), count), frames[0].kind)
+            for header, payload, row, wanted in zip(
+                frames, payloads[first:stop], codes, lengths, strict=True
+            ):
+                if wanted:
+                    header.unpack_into(payload, row)
+            _widen(frames, codes.reshape(-1).take(places, mode="clip"), part, lengths)
+        elif begin < end:
+            values = np.empty(count, out.dtype)
+            bitshuffle.decompress_into(payloads[first], values.view(np.uint8))
+            values.take(places, out=part, mode="clip")
+        first = stop
+    return _bounds_of_all(headers)
 
 
 def bounds(payload: Bytes, kind: np.dtype[Any]) -> Bounds | None:
@@ -281,5 +325,5 @@ BIT_SHUFFLE = EncodingTraits(
     tag=2,
     fits=_fits,
     aliases=("BITSHUFFLE",),
-    fixed=FixedCodec(encoder, decode_into, take_into, bounds, decode_run_into),
+    fixed=FixedCodec(encoder, decode_into, bounds, decode_run_into, take_run_into),
 )

@@ -74,6 +74,7 @@ class _Candidates:
         self.stop = stop
         self._source = source
         self._selection: Ordinals | None = None
+        self._selected_ordinals: Ordinals | None = None
         self._mask: Mask = np.ones(0, np.bool_)
         self._cells: dict[int, pa.Array] = {}
         self._selected_cells: dict[int, pa.Array] = {}
@@ -85,7 +86,18 @@ class _Candidates:
         self.count = int(np.count_nonzero(mask))
         self._mask = mask
         if self.count * SPARSE < len(mask):
-            self._selection = np.flatnonzero(mask)
+            self._select(np.flatnonzero(mask))
+
+    def _select(self, selection: Ordinals) -> None:
+        """Keep the rows at some places of the stretch."""
+        self._selection = selection
+        self._selected_ordinals = None
+
+    def _ordinals_of(self, selection: Ordinals) -> Ordinals:
+        """Where the selected rows are in the rowset; the same array for every column."""
+        if self._selected_ordinals is None:
+            self._selected_ordinals = selection + self.start if self.start else selection
+        return self._selected_ordinals
 
     def keep(self, step: FilterStep) -> None:
         """Drop the rows that a step of the filter does not hold for."""
@@ -94,7 +106,7 @@ class _Candidates:
             columns = {c.id: self._take(c, selection) for c in step.columns}
             matches = np.flatnonzero(evaluate(step.predicate, columns, step.types))
             if len(matches) < len(selection):
-                self._selection = selection[matches]
+                self._select(selection[matches])
                 self._selected_cells = {
                     column_id: take_ordinals(cells, matches)
                     for column_id, cells in self._selected_cells.items()
@@ -142,7 +154,7 @@ class _Candidates:
         if array is None:
             cells = self._cells.get(column.id)
             if cells is None:
-                array = self._source.take(column, selection + self.start)
+                array = self._source.take(column, self._ordinals_of(selection))
             else:
                 array = take_ordinals(cells, selection)
             self._selected_cells[column.id] = array
