@@ -5,8 +5,8 @@ tablets, since they are in the same process: partitions are pruned by whoever ma
 rowsets are read by the threads of a pool, each by itself.
 
 * `to_table` brings everything into memory, a rowset a task.
-* `batches` streams: one stretch of a rowset is at hand and the next is being read, so what memory
-  holds does not grow with the table; `exact_blocks` reads those of a few rowsets.
+* `batches` streams: a stretch of a rowset is at hand and the next ones are being read, so what
+  memory holds does not grow with the table; `exact_blocks` gives no more than matches.
 * With a limit, or in key order, rowsets are read a stretch at a time and no further than needed.
 """
 
@@ -44,7 +44,8 @@ from pykudu_sql.storage.tablet.rowset.row_address import ROW_ADDRESS, located
 from pykudu_sql.storage.tablet.rowset.rowset import RowBlock, RowSet, TextForm
 
 PARALLEL_ROWS = 200_000
-# Two processors are busy while the rows of a third rowset wait for who asked.
+# Rowsets read at once: two processors are busy while the few rows that match in a third wait for
+# who asked. Of a stream rows are many, and its engine computes too.
 _MOST_AT_ONCE = 3
 _MOST_STREAMED = 2
 ORDERED_ROWS = 16 * 1024
@@ -261,9 +262,8 @@ class TableScan:
             yield from self._scan(read, exact, stretch, self.stats)
 
     def _streamed(self) -> Iterator[RowBlock]:
-        """All rows, one rowset after the other, while a thread reads the stretch that comes next.
+        """All rows, one rowset after the other, while threads read the stretches that come next.
 
-        A single reader: with two, threads that fight over the interpreter cost more than they gain.
         The stretches of the first rowset are short, for who wants few rows only.
         """
         stretches = chain([BATCH_ROWS], repeat(self._long_stretch()))
@@ -272,18 +272,22 @@ class TableScan:
     def _read_ahead(
         self, scan_filter: RowFilter | None, stretches: Iterator[int | None], most_at_once: int
     ) -> Iterator[RowBlock]:
-        """A rowset after the other; `stretches`: rows of one of each; see `read_ahead`."""
+        """A rowset after the other; `stretches`: rows of one of each; see `read_ahead`.
+
+        All that is being read together is a piece.
+        """
+        part = replace(self, piece_bytes=self.piece_bytes // most_at_once)
 
         def sources() -> Iterator[Source]:
             for read, stretch in zip(self.reads, stretches, strict=False):
                 stats = None if self.stats is None else ScanStats()
-                yield self._scan(read, scan_filter, stretch, stats), stats
+                yield part._scan(read, scan_filter, stretch, stats), stats
 
         return read_ahead(self.pool, sources(), most_at_once, self.stats)
 
     def _long_stretch(self) -> int:
         """Rows whose cells take not much more than `_STRETCH_BYTES`: what a call costs is spread
-        over many rows, and two stretches are all that a stream holds."""
+        over many rows, and few stretches are all that a stream holds."""
         rows = max(1, self.row_count)
         return max(
             BATCH_ROWS, min(_UNCHECKED_ROWS, _STRETCH_BYTES * rows // max(1, self.estimated_bytes))

@@ -287,10 +287,10 @@ def take_run_into(
         if begin < end and frames:
             lengths = [edges[n + 1] - edges[n] for n in range(first, stop)]
             codes = np.empty((len(frames), count), frames[0].kind)
-            for header, payload, row, wanted in zip(
+            for header, payload, row, length in zip(
                 frames, payloads[first:stop], codes, lengths, strict=True
             ):
-                if wanted:
+                if length:
                     header.unpack_into(payload, row)
             _widen(frames, codes.reshape(-1).take(places, mode="clip"), part, lengths)
         elif begin < end:
