@@ -206,9 +206,13 @@ class DiskRowSet:
 
     def key_spans(self, row_filter: RowFilter) -> list[Range]:
         """Ordinal ranges outside which no row's key is in the ranges of a filter."""
-        if row_filter.key_ranges is None:
-            return [(0, self.meta.rows)]
-        return key_spans(row_filter.key_ranges, self.base.key_index)
+        ranges, meta = row_filter.key_ranges, self.meta
+        # The index of a rowset all of whose keys lie within a range is not read for it.
+        if ranges is None or any(
+            low <= meta.min_key and (high is None or meta.max_key < high) for low, high in ranges
+        ):
+            return [(0, meta.rows)]
+        return key_spans(ranges, self.base.key_index)
 
     def ranges(
         self, row_filter: RowFilter, view: DeltaView, stats: ScanStats | None = None

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
 from pykudu_sql.storage.common.predicate.row_filter import RowFilter
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp, bound_at
+from pykudu_sql.storage.tablet.rowset.cfile_set import CFileSet
 from pykudu_sql.storage.tablet.rowset.pruning import Range, matching_ranges, unite
 from tests.storage.small_store import INT, SmallStore
 
@@ -109,3 +111,32 @@ def test_a_block_is_passed_over_though_a_cell_was_changed_to_one_that_does_not_m
 
     assert [rows_left(value, later) for value in (150, 200, 300)] == [0, 60, 60]
     assert [rows_left(value, earlier) for value in (100, 300)] == [60, 0]
+
+
+def test_the_key_index_is_read_for_ranges_that_end_within_the_rowset_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    small = SmallStore()
+    small.upsert({key: key for key in range(10, 70)})
+    small.store.flush()
+    schema = small.table.schema
+    key_id = schema.columns[0].id
+    reads: list[CFileSet] = []
+    index = small.rowset.base.key_index
+
+    def spans(*bounds: tuple[Op, int]) -> list[Range]:
+        predicate = And(tuple(Comparison(key_id, op, value) for op, value in bounds))
+        row_filter = RowFilter.of(predicate, schema.key_columns, schema.columns)
+        return small.rowset.key_spans(row_filter)
+
+    def noted(base: CFileSet) -> object:
+        reads.append(base)
+        return index
+
+    monkeypatch.setattr(CFileSet, "key_index", property(noted))
+    assert spans((Op.GE, 10), (Op.LE, 69)) == [(0, 60)]
+    assert spans((Op.GE, -5)) == spans((Op.LT, 70)) == [(0, 60)]
+    assert not reads
+    assert spans((Op.GE, 11), (Op.LE, 69)) != []
+    assert spans((Op.GT, 69)) == []
+    assert len(reads) == 2
