@@ -3,24 +3,25 @@
 What a scan takes is judged from metadata, then from a sample, then by reading:
 
 * `exceeds` multiplies rows by their width, whatever the predicate.
-* `rows_to_read` knows what zone maps, indexes, keys and deletions leave of the rows.
+* `with_ranges` asks zone maps, indexes and keys what they leave of the rows, and `rows_to_read`
+  how many of these are not deleted.
 * `read_within` reads a sample of those, and where few enough of them match, all; it stops at the
   bytes that it was given, so a sample that misleads costs time and no memory.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 import numpy as np
 import pyarrow as pa
 
-from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.predicate.row_filter import RowFilter
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.ingest.table import assemble
-from pykudu_sql.storage.scan.table_scan import RowSetRead, TableScan
+from pykudu_sql.storage.scan.rowset_read import RowSetRead
+from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.rowset.pruning import Range
 from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
 
 SAMPLED_ROWSETS = 4
@@ -37,9 +38,15 @@ def exceeds(scan: TableScan, size: int) -> bool:
     return scan.estimated_within(size * rows // limit) * limit > size * rows
 
 
+def with_ranges(scan: TableScan) -> TableScan:
+    """The scan, with what zone maps, indexes and keys leave of its rowsets; looked at once."""
+    row_filter = scan.row_filter()
+    return replace(scan, reads=[_with_ranges(scan, read, row_filter) for read in scan.reads])
+
+
 def rows_to_read(scan: TableScan) -> int:
     """At least as many rows as match: those alive in the stretches that may have some."""
-    return sum(part.rows for part in _parts(scan, scan.row_filter()))
+    return sum(_alive_rows(scan, read) for read in with_ranges(scan).reads)
 
 
 def read_within(scan: TableScan, most: int) -> pa.Table | None:
@@ -47,9 +54,10 @@ def read_within(scan: TableScan, most: int) -> pa.Table | None:
 
     `scan`: without limit and order. Raises CorruptionError, DiskError: the rows cannot be read.
     """
+    scan = with_ranges(scan)
     row_filter = scan.row_filter()
-    parts = list(_parts(scan, row_filter))
-    rows = sum(part.rows for part in parts)
+    parts = [(read, _alive_rows(scan, read)) for read in scan.reads]
+    rows = sum(alive for _, alive in parts)
     fitting = most * max(1, scan.row_count)
     if scan.estimated_within(fitting // max(1, rows)) * rows <= fitting:
         return scan.to_table()
@@ -68,47 +76,46 @@ def read_within(scan: TableScan, most: int) -> pa.Table | None:
     return assemble(scan.shown_columns, iter(blocks))
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """What a scan has to look at of one rowset: `ranges` of it, `rows` of them alive."""
-
-    read: RowSetRead
-    ranges: list[Range]
-    rows: int
-
-
-def _parts(scan: TableScan, row_filter: RowFilter | None) -> Iterator[_Part]:
-    for read in scan.reads:
-        rowset, count = read.rowset, read.rows
-        ranges = [(0, count)]
-        if isinstance(rowset, DiskRowSet) and not rowset.may_match(row_filter, scan.bound):
-            continue
-        view = rowset.view(scan.bound, read.own)
-        if isinstance(rowset, DiskRowSet):
-            ranges = rowset.ranges_of(row_filter, view)
-        alive = view.alive(count) if ranges else None
-        rows = sum(
-            stop - start if alive is None else int(np.count_nonzero(alive[start:stop]))
-            for start, stop in ranges
-        )
-        yield _Part(read, ranges, rows)
+def _with_ranges(scan: TableScan, read: RowSetRead, row_filter: RowFilter | None) -> RowSetRead:
+    rowset = read.rowset
+    if read.ranges is not None or not isinstance(rowset, DiskRowSet):
+        return read
+    ranges = rowset.ranges_to_read(row_filter, scan.bound, read.own, scan.stats)
+    return replace(read, ranges=ranges)
 
 
-def _sampled_size(scan: TableScan, parts: list[_Part], exact: RowFilter) -> float:
-    """Bytes that matching rows take, by each row looked at; from the beginnings of some rowsets."""
-    largest = sorted((p for p in parts if p.rows), key=lambda part: part.rows)[-SAMPLED_ROWSETS:]
+def _alive_rows(scan: TableScan, read: RowSetRead) -> int:
+    """The rows that a scan has to look at of a rowset."""
+    rowset, count = read.rowset, read.rows
+    ranges = [(0, count)] if read.ranges is None else read.ranges
+    alive = rowset.view(scan.bound, read.own).alive(count) if ranges else None
+    return sum(
+        stop - start if alive is None else int(np.count_nonzero(alive[start:stop]))
+        for start, stop in ranges
+    )
+
+
+def _sampled_size(
+    scan: TableScan, parts: Sequence[tuple[RowSetRead, int]], exact: RowFilter
+) -> float:
+    """Bytes that matching rows take, by each row looked at; from the beginnings of some rowsets.
+
+    `parts`: the rowsets, and how many rows are to be looked at of each.
+    """
+    largest = sorted((part for part in parts if part[1]), key=itemgetter(1))[-SAMPLED_ROWSETS:]
     stats, size = ScanStats(), 0
-    for part in largest:
-        rowset, (start, stop) = part.read.rowset, part.ranges[0]
-        if not isinstance(rowset, DiskRowSet):
+    for read, _ in largest:
+        rowset = read.rowset
+        if not isinstance(rowset, DiskRowSet) or not read.ranges:
             continue
+        start, stop = read.ranges[0]
         scan.cancel_check()
         for block in rowset.scan(
             scan.columns,
             exact,
             scan.bound,
-            part.read.own,
-            within=(start, min(stop, start + SAMPLE_ROWS)),
+            read.own,
+            ranges=[(start, min(stop, start + SAMPLE_ROWS))],
             stats=stats,
             cache_blocks=scan.cache_blocks,
         ):

@@ -10,7 +10,8 @@ import pyarrow as pa
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.scan.table_scan import RowSetRead, TableScan
+from pykudu_sql.storage.scan.rowset_read import RowSetRead
+from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.tablet.delta.delta_store import ColumnPatch
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet

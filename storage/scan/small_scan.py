@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from pykudu_sql.storage.common.predicate.row_filter import RowFilter
-from pykudu_sql.storage.scan.table_scan import RowSetRead, TableScan
+from pykudu_sql.storage.scan.rowset_read import RowSetRead
+from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset.pruning import Range, intersect

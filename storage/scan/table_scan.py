@@ -34,14 +34,14 @@ from pykudu_sql.storage.common.types.validity_array import validity_array
 from pykudu_sql.storage.ingest.table import assemble
 from pykudu_sql.storage.scan.decoded_size import decoded_bytes
 from pykudu_sql.storage.scan.read_ahead import Source, read_ahead, task_of
+from pykudu_sql.storage.scan.rowset_read import RowSetRead
 from pykudu_sql.storage.scan.scan_token import BATCH_ROWS, batches_of, scan_schema
-from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas
 from pykudu_sql.storage.tablet.read.key_merge import KeyedSource, keyed, merge_by_key
 from pykudu_sql.storage.tablet.read.memory_order import ordinals_by_key
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset.row_address import ROW_ADDRESS, located
-from pykudu_sql.storage.tablet.rowset.rowset import RowBlock, RowSet, TextForm
+from pykudu_sql.storage.tablet.rowset.rowset import RowBlock, TextForm
 
 PARALLEL_ROWS = 200_000
 # Rowsets read at once: two processors are busy while the few rows that match in a third wait for
@@ -56,22 +56,6 @@ MOST_DECODED = 128 << 20
 _STRING_BYTES = 8
 _BEST_COMPRESSION = 256
 _FLAG = DataType(Kind.BOOL)
-
-
-@dataclass(frozen=True, slots=True)
-class RowSetRead:
-    """One rowset of a scan.
-
-    Attributes:
-        own: a transaction's uncommitted changes of it.
-        rows: that the scan's snapshot may see.
-        rowset_index: by which row addresses name it.
-    """
-
-    rowset: RowSet
-    own: OwnDeltas | None
-    rows: int
-    rowset_index: int = 0
 
 
 @dataclass(frozen=True)
@@ -153,7 +137,7 @@ class TableScan:
         """
         total = self.row_count * (self._fixed_width + _STRING_BYTES * self._strings)
         if self._strings:
-            total += sum([_size_of(read.rowset) for read in self.reads])
+            total += sum([read.size for read in self.reads])
         return total
 
     @cached_property
@@ -245,15 +229,8 @@ class TableScan:
 
     def _is_large(self, scan_filter: RowFilter | None) -> bool:
         """Whether the rows of several rowsets are so many that threads should read them."""
-        sizes = [self._rows_of(read, scan_filter) for read in self.reads]
+        sizes = [read.most_rows(scan_filter, self.bound) for read in self.reads]
         return sum(size > 0 for size in sizes) > 1 and sum(sizes) > PARALLEL_ROWS
-
-    def _rows_of(self, read: RowSetRead, row_filter: RowFilter | None) -> int:
-        """An upper bound of the rows to read, from metadata."""
-        rowset = read.rowset
-        if isinstance(rowset, DiskRowSet) and not rowset.may_match(row_filter, self.bound):
-            return 0
-        return read.rows
 
     def _exactly(self, scan_filter: RowFilter | None, stretch: int | None) -> Iterator[RowBlock]:
         """A stretch of a rowset after the other, exactly the rows that match."""
@@ -358,7 +335,12 @@ class TableScan:
         most = self._fitting(read, _UNCHECKED_ROWS if stretch is None else stretch)
         rowset, scan = read.rowset, read.rowset.scan
         if isinstance(rowset, DiskRowSet):
-            scan = partial(rowset.scan, texts=self.texts, validity_ids=self.spec.validity_ids)
+            scan = partial(
+                rowset.scan,
+                ranges=read.ranges,
+                texts=self.texts,
+                validity_ids=self.spec.validity_ids,
+            )
         blocks = scan(
             self.columns,
             row_filter,
@@ -400,10 +382,3 @@ class TableScan:
         if self.counter is not None:
             self.counter.add(rows)
         return rows
-
-
-def _size_of(rowset: RowSet) -> int:
-    """Bytes on disk, or in memory."""
-    if isinstance(rowset, DiskRowSet):
-        return rowset.meta.total_size
-    return rowset.memory if isinstance(rowset, MemRowSet) else 0

@@ -17,7 +17,8 @@ from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.scan.changed_extremes import changed_extremes
-from pykudu_sql.storage.scan.table_scan import RowSetRead, TableScan
+from pykudu_sql.storage.scan.rowset_read import RowSetRead
+from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 
 

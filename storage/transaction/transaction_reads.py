@@ -17,7 +17,8 @@ from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.ingest.table import tablet_of_key
 from pykudu_sql.storage.scan.cache_use import fits_cache
-from pykudu_sql.storage.scan.table_scan import MOST_DECODED, RowSetRead, TableScan
+from pykudu_sql.storage.scan.rowset_read import RowSetRead
+from pykudu_sql.storage.scan.table_scan import MOST_DECODED, TableScan
 from pykudu_sql.storage.scan.table_summary import summarize
 from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe
 from pykudu_sql.storage.tablet.tablet import Tablet

@@ -27,7 +27,7 @@ from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, ScanSpec
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.remote.system_tables import rows_at
-from pykudu_sql.storage.scan.bounded_rows import exceeds, read_within, rows_to_read
+from pykudu_sql.storage.scan.bounded_rows import exceeds, read_within, rows_to_read, with_ranges
 from pykudu_sql.storage.scan.column_words import words_of
 from pykudu_sql.storage.scan.scan_token import batches_of
 from pykudu_sql.storage.scan.table_scan import TableScan
@@ -155,6 +155,7 @@ def relation_of(
     if most is None or not exceeds(table_scan, most):
         rows: Relation = table_scan.to_table()
         return rows
+    table_scan = with_ranges(table_scan)
     fitting = read_within(table_scan, most) if scan.limit is None else None
     if fitting is not None:
         return fitting

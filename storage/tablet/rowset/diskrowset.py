@@ -132,6 +132,7 @@ class DiskRowSet:
         bound: SnapshotBound,
         own: OwnDeltas | None,
         *,
+        ranges: Sequence[Range] | None = None,
         within: Range | None = None,
         stretch: int | None = None,
         stats: ScanStats | None = None,
@@ -143,24 +144,23 @@ class DiskRowSet:
 
         Args:
             columns, row_filter, bound, own, stretch, stats, cache_blocks: see `RowSet.scan`.
+            ranges: what `ranges_to_read` gave; None to ask it.
             within: only the rows start <= ordinal < stop.
             texts: how they come.
             validity_ids: columns of which only is wanted where they are NULL; they may come as
                 `validity_array` has them.
         """
-        if not self.may_match(row_filter, bound):
+        if ranges is None:
+            ranges = self.ranges_to_read(row_filter, bound, own, stats)
+        if within is not None:
+            ranges = intersect(ranges, [within])
+        if not ranges:
             if stats is not None:
                 stats.rowsets_pruned += 1
             return
         view = self.view(bound, own)
-        ranges = self.ranges_of(row_filter, view, stats)
-        if within is not None:
-            ranges = intersect(ranges, [within])
         if stats is not None:
-            stats.rowsets_pruned += not ranges
-            stats.deltas_applied += view.records if ranges else 0
-        if not ranges:
-            return
+            stats.deltas_applied += view.records
         source = BaseColumns(
             self.base,
             view,
@@ -194,6 +194,21 @@ class DiskRowSet:
         if not self.may_have_rows(bound, None):
             return False
         return row_filter is None or row_filter.may_hold(self.meta.min_key, self.meta.max_key)
+
+    def ranges_to_read(
+        self,
+        row_filter: RowFilter | None,
+        bound: SnapshotBound,
+        own: OwnDeltas | None,
+        stats: ScanStats | None = None,
+    ) -> list[Range]:
+        """Ordinal ranges outside which a snapshot sees no row that matches, by metadata.
+
+        `own`: see `RowSet.scan`; `stats`: counts what skip indexes exclude.
+        """
+        if not self.may_match(row_filter, bound):
+            return []
+        return self.ranges_of(row_filter, self.view(bound, own), stats)
 
     def ranges_of(
         self, row_filter: RowFilter | None, view: DeltaView, stats: ScanStats | None = None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +16,10 @@ from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKin
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
-from pykudu_sql.storage.scan.bounded_rows import exceeds, read_within, rows_to_read
+from pykudu_sql.storage.scan.bounded_rows import exceeds, read_within, rows_to_read, with_ranges
 from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.store import Store, StoreOptions
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 
 ROWS = 200_000
 ROW_BYTES = 24
@@ -116,3 +118,22 @@ def test_a_limit_of_no_rows_takes_nothing(store: Store) -> None:
     scan = scan_of(store, None)
     assert not exceeds(replace(scan, spec=replace(scan.spec, limit=0)), 1)
     assert exceeds(replace(scan, spec=replace(scan.spec, limit=1)), 1)
+
+
+def test_what_metadata_leave_of_rowsets_is_asked_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[DiskRowSet] = []
+    ranges_to_read = DiskRowSet.ranges_to_read
+
+    def noted(rowset: DiskRowSet, *arguments: Any) -> list[tuple[int, int]]:
+        asked.append(rowset)
+        return ranges_to_read(rowset, *arguments)
+
+    monkeypatch.setattr(DiskRowSet, "ranges_to_read", noted)
+    scan = with_ranges(scan_of(store, ONE_IN_A_HUNDRED))
+    rowsets = sum(isinstance(read.rowset, DiskRowSet) for read in scan.reads)
+    assert rows_to_read(scan) > 0
+    assert read_within(scan, ROWS * ROW_BYTES // 10) is not None
+    assert len(asked) == rowsets > 0
+    assert all(read.most_rows(None, scan.bound) <= read.rows for read in scan.reads)
