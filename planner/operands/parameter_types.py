@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from pykudu_sql.storage.common.types.cells import number_text
-from pykudu_sql.storage.common.types.numpy_scalars import is_beyond_micros
+from pykudu_sql.storage.common.types.numpy_scalars import is_beyond_micros, micros_of
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import InterfaceError, InvalidValueError
 
@@ -115,8 +115,10 @@ def _numpy_value(value: "np.generic", key: int | str, column: str) -> Any:
     if isinstance(value, np.datetime64 | np.timedelta64):
         if np.isnat(value) or is_beyond_micros(value):
             raise _no_time(value, key, column)
-        is_moment = isinstance(value, np.datetime64)
-        plain = value.astype("datetime64[us]" if is_moment else "timedelta64[us]").item()
+        if isinstance(value, np.datetime64):
+            plain = np.datetime64(micros_of(value), "us").item()
+        else:
+            plain = value.astype("timedelta64[us]").item()
         if not isinstance(plain, dt.date | dt.timedelta):
             raise _no_time(value, key, column)
         return plain

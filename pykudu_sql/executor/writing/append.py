@@ -8,6 +8,7 @@ out takes its default. In a pandas frame, NaN and NaT are missing values and bec
 import difflib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import repeat
 from typing import Any, TypeAlias
@@ -394,9 +395,13 @@ def _values_of(values: Any, name: object) -> Values:
 
 
 def _from_numpy(values: Any) -> Values:
-    try:
-        return pa.array(values, from_pandas=_is_pandas(values))
-    except pa.ArrowException:
-        # An array of mixed Python objects: value by value, with an error that names the row.
-        is_missing = values.isna() if _is_pandas(values) else repeat(False)
-        return [None if missing else v for v, missing in zip(values, is_missing, strict=False)]
+    """The values of an array of numpy or pandas, as `_values_of` gives them."""
+    with suppress(pa.ArrowException, ValueError, TypeError):
+        array = pa.array(values, from_pandas=_is_pandas(values))
+        # An extension type is Arrow's for objects, as periods and UUIDs: what it stores says less.
+        if not isinstance(array.type, pa.BaseExtensionType):
+            return array
+    # Objects, mixed or such as Arrow has no rule for: value by value, with an error that names the
+    # row.
+    is_missing = values.isna() if _is_pandas(values) else repeat(False)
+    return [None if missing else v for v, missing in zip(values, is_missing, strict=False)]

@@ -21,6 +21,7 @@ from pykudu_sql.storage.common.types.numpy_scalars import (
     is_numpy_integer,
     is_numpy_number,
     is_numpy_scalar,
+    micros_of,
 )
 from pykudu_sql.storage.common.types.types import (
     EPOCH,
@@ -60,6 +61,7 @@ _FIELDS = re.compile(
     r"\s*([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"
     r"(?:[ T]([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.[0-9]*)?)?)?\s*"
 )
+_DAY_MICROS = 86_400_000_000
 _LEAP_YEAR = 4  # as year 0 is, which Python's calendar has not
 # How values are written that people often write otherwise.
 _READ_AS: Mapping[Kind, str] = MappingProxyType(
@@ -156,9 +158,9 @@ def _date_cell(value: object, column_type: DataType) -> int:
     if is_numpy_datetime(value):
         if is_beyond_micros(value):
             raise ValueOutOfRangeError(f"{value} is out of range for {column_type}")
-        return _in_range(int(value.astype("datetime64[D]").astype("int64")), column_type)
+        return _in_range(micros_of(value) // _DAY_MICROS, column_type)
     if isinstance(value, dt.datetime):
-        value = _in_utc(value).date()
+        value = _in_utc(_in_micros(value)).date()
     if isinstance(value, dt.date):
         return value.toordinal() - EPOCH_DAY
     raise TypeError(value)
@@ -168,6 +170,11 @@ def _refuse_not_a_time(value: object) -> None:
     """NaT of numpy and pandas, a datetime by its class, is unequal to itself."""
     if value != value:
         raise ValueError(value)
+
+
+def _in_micros(value: dt.datetime) -> dt.datetime:
+    """A time rounded to microseconds, halves up; pandas' have nanoseconds besides."""
+    return value + dt.timedelta(microseconds=1) if getattr(value, "nanosecond", 0) >= 500 else value
 
 
 def _in_utc(value: dt.datetime) -> dt.datetime:
@@ -182,11 +189,11 @@ def _timestamp_cell(value: object, column_type: DataType) -> int:
     if is_numpy_datetime(value):
         if is_beyond_micros(value):
             raise ValueOutOfRangeError(f"{value} is out of range for {column_type}")
-        return int(value.astype("datetime64[us]").astype("int64"))
+        return micros_of(value)
     if isinstance(value, dt.datetime):
-        return (_in_utc(value) - EPOCH) // dt.timedelta(microseconds=1)
+        return (_in_utc(_in_micros(value)) - EPOCH) // dt.timedelta(microseconds=1)
     if isinstance(value, dt.date):
-        return (value.toordinal() - EPOCH_DAY) * 86_400_000_000
+        return (value.toordinal() - EPOCH_DAY) * _DAY_MICROS
     raise TypeError(value)
 
 

@@ -17,6 +17,7 @@ _SECONDS: Mapping[str, float] = MappingProxyType(
     {"Y": 365.2425 * _DAY, "M": 30.436875 * _DAY, "W": 7 * _DAY, "D": _DAY}
     | {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6}
 )
+_FINER = frozenset({"ns", "ps", "fs", "as"})
 _MOST_SECONDS = 9.2e12  # 2**63 microseconds are a few more
 
 
@@ -36,8 +37,8 @@ def is_numpy_float(value: object) -> "TypeGuard[np.floating[Any]]":
 
 
 def is_numpy_number(value: object) -> "TypeGuard[np.number[Any]]":
-    """Whether a value is a number of numpy; its truth values are none."""
-    return _is_of_class(value, "number")
+    """Whether a value is a real number of numpy; its truth values are none."""
+    return is_numpy_integer(value) or is_numpy_float(value)
 
 
 def is_numpy_datetime(value: object) -> "TypeGuard[np.datetime64]":
@@ -65,3 +66,15 @@ def is_beyond_micros(value: "np.datetime64 | np.timedelta64") -> bool:
     unit, count = np.datetime_data(value.dtype)
     seconds = abs(float(value.astype("int64"))) * count * _SECONDS.get(unit, 0.0)
     return seconds > _MOST_SECONDS
+
+
+def micros_of(value: "np.datetime64") -> int:
+    """A time as microseconds since 1970; finer ones are rounded, halves up, as Arrow does.
+
+    `value`: not NaT and not `is_beyond_micros`.
+    """
+    import numpy as np
+
+    if np.datetime_data(value.dtype)[0] in _FINER:
+        return (int(value.astype("datetime64[ns]").astype("int64")) + 500) // 1000
+    return int(value.astype("datetime64[us]").astype("int64"))

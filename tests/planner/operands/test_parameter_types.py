@@ -18,7 +18,7 @@ from pykudu_sql.storage.errors import InterfaceError, InvalidValueError
     [
         (np.int16(5), 5),
         (np.bool_(True), True),
-        (np.datetime64("2026-01-05T00:00:00.000001999"), dt.datetime(2026, 1, 5, 0, 0, 0, 1)),
+        (np.datetime64("2026-01-05T00:00:00.000001999"), dt.datetime(2026, 1, 5, 0, 0, 0, 2)),
         (bytearray(b"x"), b"x"),
         (memoryview(b"x"), b"x"),
         (None, None),

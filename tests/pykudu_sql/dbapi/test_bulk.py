@@ -1,6 +1,7 @@
 """Many rows at once: executemany, append, and results as Arrow."""
 
 import datetime as dt
+import uuid
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -147,6 +148,42 @@ def test_a_frame_of_mixed_values_is_read_value_by_value(connection: Connection) 
     frame = pd.DataFrame({"id": [1, 2, 3, 4], "v": ["a", np.nan, 5, None]})
     connection.append("t", frame)
     assert rows(connection) == [(1, "a"), (2, None), (3, "5"), (4, None)]
+
+
+PERIOD = pd.Period("2024-01-02", "D")
+WORD = uuid.UUID(int=0x41424344)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "told"),
+    [
+        ("at", pd.Series([PERIOD, PERIOD]), "cannot read a Period, '2024-01-02', as TIMESTAMP"),
+        ("id", pd.Series([PERIOD, PERIOD]), "cannot read a Period, '2024-01-02', as INT"),
+        ("v", np.array([WORD, WORD]), f"cannot read a UUID, '{WORD}', as STRING"),
+        ("v", pd.Series([WORD, WORD]), f"cannot read a UUID, '{WORD}', as STRING"),
+        ("n", np.array([1 + 2j, 1]), r"cannot read \(1\+2j\) as DOUBLE"),
+        ("at", np.array([pd.NaT, None]), "cannot read NaT as TIMESTAMP"),
+        ("v", np.array([np.datetime64("2024-01-02"), None], object), "as STRING"),
+    ],
+)
+def test_objects_of_other_libraries_are_not_taken_for_the_numbers_that_they_store(
+    connection: Connection, column: str, values: Any, told: str
+) -> None:
+    data = {"id": [1, 2]} | {column: values}
+    for shape in (data, pd.DataFrame(data)) if isinstance(values, pd.Series) else (data,):
+        with pytest.raises(pykudu_sql.DataError, match=rf"row 1, column '{column}': .*{told}"):
+            connection.append("t", shape)
+    assert not rows(connection)
+
+
+def test_times_of_nanoseconds_are_rounded_whatever_brings_them(connection: Connection) -> None:
+    time = np.datetime64("2024-01-02T03:04:05.123456500")
+    connection.append("t", {"id": [1], "at": np.array([time])})
+    connection.append("t", {"id": [2], "at": [time]})
+    connection.append("t", {"id": [3], "at": [pd.Timestamp(time)]})
+    connection.execute("INSERT INTO t (id, at) VALUES (4, ?)", (time,))
+    rounded = dt.datetime(2024, 1, 2, 3, 4, 5, 123457)
+    assert rows(connection, "at") == [(rounded,)] * 4
 
 
 def test_append_rounds_decimals_and_turns_zones_into_utc(connection: Connection) -> None:
