@@ -146,36 +146,35 @@ class _Header:
         bitshuffle.decompress_into(payload[_HEADER.size :], codes.view(np.uint8))
 
 
-def _widen(
-    headers: Sequence[_Header],
-    codes: npt.NDArray[Any],
-    out: npt.NDArray[Any],
-    lengths: Sequence[int] | None = None,
-) -> None:
-    """Write the values that codes stand for.
-
-    `headers`: of the frames; `codes`, `out`: a row a frame, or one after the other; `lengths`: then
-    how many each has.
-    """
+def _widen(headers: Sequence[_Header], codes: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
+    """Write the values that codes stand for; of both a row is a frame."""
     # Unsigned, so that a sum below zero comes out right.
     kind: np.dtype[Any] = np.dtype(f"<u{out.itemsize}")
     unsigned, modulus = out.view(kind), 1 << 8 * out.itemsize
-    steps = [header.step for header in headers]
-    bases = [header.base % modulus for header in headers]
-    if max(steps) == 1:
+    if all(header.step == 1 for header in headers):
         unsigned[:] = codes
     else:
-        np.multiply(codes, _beside(steps, kind, lengths), out=unsigned)
-    if any(bases):
-        unsigned += _beside(bases, kind, lengths)
+        steps = np.array([header.step for header in headers], kind)
+        np.multiply(codes, steps[:, np.newaxis], out=unsigned)
+    if any(header.base for header in headers):
+        unsigned += np.array([header.base % modulus for header in headers], kind)[:, np.newaxis]
 
 
-def _beside(numbers: Sequence[int], kind: np.dtype[Any], lengths: Sequence[int] | None) -> Any:
-    """What each frame has beside its codes; a single number where it is the same for all."""
-    if min(numbers) == max(numbers):
-        return kind.type(numbers[0])
-    array = np.array(numbers, kind)
-    return array[:, np.newaxis] if lengths is None else array.repeat(lengths)
+def _widen_some(
+    headers: Sequence[_Header],
+    lengths: Sequence[int],
+    codes: npt.NDArray[Any],
+    out: npt.NDArray[Any],
+) -> None:
+    """Write the values that codes stand for, so many of each frame, one after the other."""
+    first = headers[0]
+    if all(header.base == first.base and header.step == first.step for header in headers):
+        headers, lengths = headers[:1], [len(codes)]
+    begin = 0
+    for header, length in zip(headers, lengths, strict=True):
+        end = begin + length
+        _widen((header,), codes[np.newaxis, begin:end], out[np.newaxis, begin:end])
+        begin = end
 
 
 def _header(payload: Bytes, values: np.dtype[Any]) -> _Header | None:
@@ -292,7 +291,7 @@ def take_run_into(
             ):
                 if length:
                     header.unpack_into(payload, row)
-            _widen(frames, codes.reshape(-1).take(places, mode="clip"), part, lengths)
+            _widen_some(frames, lengths, codes.reshape(-1).take(places, mode="clip"), part)
         elif begin < end:
             values = np.empty(count, out.dtype)
             bitshuffle.decompress_into(payloads[first], values.view(np.uint8))
