@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Executor, Future, wait
 from itertools import islice
+from threading import get_ident
 from typing import TypeVar
 
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
@@ -22,7 +23,7 @@ _Result = TypeVar("_Result")
 
 def read_ahead(
     pool: Executor, sources: Iterator[Source], most_at_once: int, stats: ScanStats | None
-) -> Iterator[RowBlock]:
+) -> Blocks:
     """All blocks, source after source. Raises what reading a block raised, at its turn.
 
     Args:
@@ -55,6 +56,8 @@ class _ComingBlocks:
     `stats`: counts the work on them.
     """
 
+    _reader = 0  # the thread that read last
+
     def __init__(self, pool: Executor, blocks: Blocks, stats: ScanStats | None) -> None:
         """Begin with the first."""
         self.stats = stats
@@ -70,13 +73,23 @@ class _ComingBlocks:
         return block
 
     def close(self) -> None:
-        """Read no more; waits for what is being read."""
-        if not self._coming.cancel():
+        """Read no more; waits for what is being read.
+
+        Where the garbage collector ends the reading it may do so in the thread that reads, which
+        must not wait for itself: the blocks end when it is done with this one.
+        """
+        if self._coming.cancel():
+            self._blocks.close()
+        elif self._reader != get_ident():
             wait([self._coming])
-        self._blocks.close()
+            self._blocks.close()
 
     def _submit(self) -> "Future[RowBlock | None]":
-        return self._pool.submit(task_of(lambda blocks: next(blocks, None), self._blocks))
+        return self._pool.submit(task_of(_ComingBlocks._read, self))
+
+    def _read(self) -> RowBlock | None:
+        self._reader = get_ident()
+        return next(self._blocks, None)
 
 
 def _count(ended: _ComingBlocks, stats: ScanStats | None) -> None:

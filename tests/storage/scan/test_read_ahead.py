@@ -1,7 +1,7 @@
 """Blocks are read ahead: in order, few at a time, and no further than somebody asks."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
@@ -85,3 +85,23 @@ def test_an_error_comes_behind_the_blocks_before_it(pool: ThreadPoolExecutor) ->
             lengths.append(block.length)
     assert lengths == [1, 2, 3, 4, 5, 6]
     assert sorted(sources.opened) == sorted(sources.ended)
+
+
+def test_the_thread_that_reads_may_end_the_reading_as_the_garbage_collector_does(
+    pool: ThreadPoolExecutor,
+) -> None:
+    is_suspended, has_ended = threading.Event(), threading.Event()
+    reading: list[Generator[RowBlock, None, None]] = []
+
+    def blocks() -> Blocks:
+        yield RowBlock([], 1)
+        is_suspended.wait(10)
+        reading[0].close()
+        has_ended.set()
+        yield RowBlock([], 2)
+
+    reading.append(read_ahead(pool, iter([(blocks(), None)]), 1, None))
+    assert next(reading[0]).length == 1
+    is_suspended.set()
+    assert has_ended.wait(10)
+    assert list(reading[0]) == []
