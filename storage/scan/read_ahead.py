@@ -7,6 +7,7 @@ so what memory holds grows neither with a rowset nor with their number.
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Executor, Future, wait
+from contextlib import ExitStack
 from itertools import islice
 from threading import get_ident
 from typing import TypeVar
@@ -45,9 +46,14 @@ def read_ahead(
                 continue
             _count(coming.popleft(), stats)
     finally:
-        for each in coming:
-            each.close()
-            _count(each, stats)
+        with ExitStack() as ending:  # all of them, also where one is interrupted
+            while coming:
+                ending.callback(_end, coming.pop(), stats)
+
+
+def _end(source: "_ComingBlocks", stats: ScanStats | None) -> None:
+    source.close()
+    _count(source, stats)
 
 
 class _ComingBlocks:
@@ -63,13 +69,22 @@ class _ComingBlocks:
         self.stats = stats
         self._pool = pool
         self._blocks = blocks
-        self._coming = self._submit()
+        self._coming: Future[RowBlock | None] | None = self._submit()
 
     def next(self) -> RowBlock | None:
         """The next block, None behind the last. Raises what reading it raised."""
-        block = self._coming.result()
-        if block is not None:
-            self._coming = self._submit()
+        coming = self._coming
+        if coming is None:
+            return None
+        try:
+            block = coming.result()
+        except BaseException:
+            # What reading raised refers to this frame: with the future that has it, all of the scan
+            # would stay until cycles are collected. An interrupt ends the waiting alone.
+            self._coming = None if coming.done() else coming
+            del coming
+            raise
+        self._coming = None if block is None else self._submit()
         return block
 
     def close(self) -> None:
@@ -78,11 +93,12 @@ class _ComingBlocks:
         Where the garbage collector ends the reading it may do so in the thread that reads, which
         must not wait for itself: the blocks end when it is done with this one.
         """
-        if self._coming.cancel():
-            self._blocks.close()
-        elif self._reader != get_ident():
-            wait([self._coming])
-            self._blocks.close()
+        coming, self._coming = self._coming, None
+        if coming is not None and not coming.cancel():
+            if self._reader == get_ident():
+                return
+            wait([coming])
+        self._blocks.close()
 
     def _submit(self) -> "Future[RowBlock | None]":
         return self._pool.submit(task_of(_ComingBlocks._read, self))

@@ -14,7 +14,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
-from itertools import chain, repeat
 
 import pyarrow as pa
 
@@ -207,7 +206,7 @@ class TableScan:
         if not self._is_large(scan_filter):
             return self._exactly(scan_filter, None)
         exact = None if scan_filter is None else scan_filter.exactly()
-        return self._read_ahead(exact, repeat(None), _MOST_AT_ONCE)
+        return self._read_ahead(self.reads, exact, None, _MOST_AT_ONCE)
 
     def _whole_rowsets(self) -> Iterator[RowBlock]:
         """Every rowset in one go; side by side, when they are large."""
@@ -241,22 +240,24 @@ class TableScan:
     def _streamed(self) -> Iterator[RowBlock]:
         """All rows, one rowset after the other, while threads read the stretches that come next.
 
-        The stretches of the first rowset are short, for who wants few rows only.
+        The first rowset is read alone and in short stretches, for who wants few rows only.
         """
-        stretches = chain([BATCH_ROWS], repeat(self._long_stretch()))
-        return self._read_ahead(self.row_filter(), stretches, _MOST_STREAMED)
+        scan_filter, stretch = self.row_filter(), self._long_stretch()
+        yield from self._read_ahead(self.reads[:1], scan_filter, BATCH_ROWS, 1)
+        yield from self._read_ahead(self.reads[1:], scan_filter, stretch, _MOST_STREAMED)
 
     def _read_ahead(
-        self, scan_filter: RowFilter | None, stretches: Iterator[int | None], most_at_once: int
+        self,
+        reads: Sequence[RowSetRead],
+        scan_filter: RowFilter | None,
+        stretch: int | None,
+        most_at_once: int,
     ) -> Iterator[RowBlock]:
-        """A rowset after the other; `stretches`: rows of one of each; see `read_ahead`.
-
-        All that is being read together is a piece.
-        """
+        """A rowset after the other; see `read_ahead`. All that is read together is a piece."""
         part = replace(self, piece_bytes=self.piece_bytes // most_at_once)
 
         def sources() -> Iterator[Source]:
-            for read, stretch in zip(self.reads, stretches, strict=False):
+            for read in reads:
                 stats = None if self.stats is None else ScanStats()
                 yield part._scan(read, scan_filter, stretch, stats), stats
 

@@ -1,6 +1,8 @@
 """Blocks are read ahead: in order, few at a time, and no further than somebody asks."""
 
+import gc
 import threading
+import weakref
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
@@ -105,3 +107,35 @@ def test_the_thread_that_reads_may_end_the_reading_as_the_garbage_collector_does
     is_suspended.set()
     assert has_ended.wait(10)
     assert list(reading[0]) == []
+
+
+def test_what_failed_is_let_go_with_its_error(pool: ThreadPoolExecutor) -> None:
+    gc.disable()
+    try:
+        sources = Sources([[1], [2]], failing=0)
+        token = weakref.ref(sources)
+        with pytest.raises(OSError, match="source 0"):
+            list(read_ahead(pool, iter(sources), 2, None))
+        del sources
+        assert token() is None
+    finally:
+        gc.enable()
+
+
+def test_all_sources_end_where_the_end_of_one_is_interrupted(pool: ThreadPoolExecutor) -> None:
+    ended = []
+
+    def blocks(number: int) -> Blocks:
+        try:
+            yield RowBlock([], 1)
+            yield RowBlock([], 1)
+        finally:
+            ended.append(number)
+            if number == 2:
+                raise KeyboardInterrupt
+
+    reading = read_ahead(pool, iter([(blocks(number), None) for number in range(4)]), 4, None)
+    assert next(reading).length == 1
+    with pytest.raises(KeyboardInterrupt):
+        reading.close()
+    assert sorted(ended) == [0, 1, 2, 3]

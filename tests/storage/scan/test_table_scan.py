@@ -1,7 +1,7 @@
 """What a scan holds once its rows are there."""
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +12,7 @@ import pytest
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.scan import table_scan
 from pykudu_sql.storage.scan.table_scan import TableScan
+from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
 from tests.storage.scan.test_scan_tokens import mixed_store, table_of
 
 
@@ -70,4 +71,25 @@ def test_a_stream_asks_once_how_wide_its_rows_are_however_many_rowsets_it_has(
     monkeypatch.setattr(TableScan, "estimated_bytes", property(counted))
     assert sum(batch.num_rows for batch in scan.batches()) == scan.to_table().num_rows
     assert len(asked) == 1
+    store.close()
+
+
+def test_who_wants_few_rows_of_a_stream_has_one_rowset_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = mixed_store(tmp_path / "db")
+    scan = store.begin().scan(table_of(store), ScanSpec((0, 1, 2)))
+    begun: list[object] = []
+    scan_of = TableScan._scan
+
+    def counted(one: TableScan, *arguments: Any) -> Generator[RowBlock, None, None]:
+        begun.append(arguments)
+        return scan_of(one, *arguments)
+
+    monkeypatch.setattr(TableScan, "_scan", counted)
+    batches = scan.batches()
+    assert next(batches).num_rows > 0
+    assert len(begun) == 1
+    assert sum(batch.num_rows for batch in batches) > 0
+    assert len(begun) == len(scan.reads) > 2
     store.close()
