@@ -53,9 +53,14 @@ def plan_rows(source: SourceText, context: PlanContext, scans_before: int = 0) -
 def parse_rows(source: SourceText) -> exp.Query | exp.Values:
     """The tree of a query or of VALUES, whose rows another statement takes in.
 
+    Parentheses around all of it, as COPY has them, are left out: passes look at the query itself.
     `text`, `start`: see `plan_query`. Raises SyntaxError: it is no query.
     """
     tree = parse(source.text, source.start)
+    while isinstance(tree, exp.Subquery) and not any(
+        value for name, value in tree.args.items() if name != "this"
+    ):
+        tree = tree.this.pop()
     if not isinstance(tree, exp.Query | exp.Values):
         raise SyntaxError(
             "this is not a statement",

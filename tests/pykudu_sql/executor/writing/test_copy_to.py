@@ -306,8 +306,17 @@ def test_rows_of_a_plain_scan_are_those_that_the_engine_hands_on(
                        "FROM generate_series(1, 7) AS n(i)")  # fmt: skip
     connection.execute("FLUSH")
     connection.execute("INSERT INTO t (k, s) VALUES (8, NULL), (9, 'in memory')")
+    by_scan, batches_of = list[bool](), scanned_rows.scanned_batches
+
+    def noted(*arguments: Any) -> row_batches.RowBatches | None:
+        batches = batches_of(*arguments)
+        by_scan.append(batches is not None)
+        return batches
+
+    monkeypatch.setattr(scanned_rows, "scanned_batches", noted)
     for name in ("scan.parquet", "scan.csv"):
         connection.execute(f"COPY ({query}) TO '{name}'")
+    assert by_scan == ["OFFSET" not in query] * 2
     monkeypatch.setattr(scanned_rows, "scanned_batches", lambda *_: None)
     for name in ("engine.parquet", "engine.csv"):
         connection.execute(f"COPY ({query}) TO '{name}'")
