@@ -117,7 +117,7 @@ def _decode_fixed_run(
         end = position + block.rows * width
         part = out[position:end]
         codec.decode_into(block.payload, part if kind is None else part.view(kind))
-        if limits is not None and not _lies_within(limits, block.payload, codec, kind):
+        if limits is not None:
             check_range(part, column_type)
         position = end
 
@@ -125,13 +125,6 @@ def _decode_fixed_run(
 def limits_of(column_type: DataType) -> Limits | None:
     """Least and greatest value of a type that has fewer of them than its bits, else None."""
     return column_type.integer_range if column_type.kind in _BOUNDED else None
-
-
-def _lies_within(
-    limits: Limits, payload: Bytes, codec: FixedCodec, kind: np.dtype[Any] | None
-) -> bool:
-    """Whether no value of a payload, of a numpy type, can lie outside limits, by its header."""
-    return lie_within(limits, None if kind is None else codec.bounds(payload, kind))
 
 
 def lie_within(limits: Limits, bounds: Bounds | None) -> bool:

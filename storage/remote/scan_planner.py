@@ -174,13 +174,13 @@ class _Planner:
 
     def _rows_on_disk(self, rowset: DiskRowSet) -> Iterator[RowSetShare]:
         predicate, row_filter = self.spec.predicate, self.row_filter
-        if not rowset.may_match(row_filter, self.bound):
+        ranges = rowset.ranges_to_read(row_filter, self.bound, None)
+        if not ranges:
             return
         column_ids_read = {*self.spec.column_ids, *(column_ids(predicate) if predicate else ())}
         pending = _pending_changes(rowset, self.bound)
         ordinals, living = pending.liveness()
         dead = ordinals[~living]
-        ranges = rowset.ranges_of(row_filter, rowset.view(self.bound, None))
         for start, stop, size in split(rowset, column_ids_read, self.split_bytes):
             stretches = intersect(ranges, [(start, stop)])
             if stretches:

@@ -300,15 +300,6 @@ def take_run_into(
     return _bounds_of_all(headers)
 
 
-def bounds(payload: Bytes, kind: np.dtype[Any]) -> Bounds | None:
-    """Between which values of a type all of a payload lie; None of a chunk, which does not tell.
-
-    Raises CorruptionError: it can be no frame of such values.
-    """
-    header = _header(payload, kind)
-    return None if header is None else header.bounds
-
-
 def encoder(sample: Values) -> EncodeValues:
     """What encodes the blocks of a column whose first block is the sample."""
     shuffle = choose_shuffle(sample) if len(sample) else Shuffle.BITS
@@ -324,5 +315,5 @@ BIT_SHUFFLE = EncodingTraits(
     tag=2,
     fits=_fits,
     aliases=("BITSHUFFLE",),
-    fixed=FixedCodec(encoder, decode_into, bounds, decode_run_into, take_run_into),
+    fixed=FixedCodec(encoder, decode_into, decode_run_into, take_run_into),
 )

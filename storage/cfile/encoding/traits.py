@@ -40,11 +40,6 @@ ReadPart = Callable[[int, int], bytes]
 ReadValue = Callable[[ReadPart, int, int, int, int], bytes]
 
 
-def _unknown_bounds(payload: Bytes, kind: np.dtype[Any]) -> Bounds | None:
-    """Of encodings whose headers do not tell."""
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class FixedCodec:
     """Numbers of one width.
@@ -52,17 +47,15 @@ class FixedCodec:
     Attributes:
         encoder: from the values of a column's first block to what encodes each of its blocks.
         decode_into: writes the values of a payload; of 16-byte values, their bytes.
-        bounds: between which values of a numpy type all of a payload lie, by its header; None where
-            that does not tell.
         decode_run_into: writes the values of payloads of so many values each, one after the other,
-            and gives the bounds of all; None where it is no faster than to decode each.
+            and gives between which all of them lie, None where no header tells; None where it is no
+            faster than to decode each.
         take_run_into: writes those of these values that stand at given places among all of them,
             int64 and ascending, and gives the bounds; None where all have to be decoded for that.
     """
 
     encoder: Callable[[Values], EncodeValues]
     decode_into: Callable[[Bytes, Values], None]
-    bounds: Callable[[Bytes, np.dtype[Any]], Bounds | None] = _unknown_bounds
     decode_run_into: Callable[[Sequence[Bytes], Sequence[int], Values], Bounds | None] | None = None
     take_run_into: (
         Callable[[Sequence[Bytes], Sequence[int], Values, Values], Bounds | None] | None
