@@ -19,8 +19,8 @@ An order of scans is only a matter of speed; each filter alone is sound (see
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
@@ -310,11 +310,14 @@ def _without_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _cells(column: ColumnSchema, values: pa.Array) -> tuple[int | str, ...]:
     """Values of a joined column as cells of the other one; those it cannot hold match no row."""
-    cells: list[Any] = values.to_pylist()
+    if not pa.types.is_integer(values.type):
+        cells: list[str] = values.to_pylist()
+        return tuple(cells)
+    integers = np.sort(numbers_of(values))
     limits = column.type.integer_range
-    if limits is not None and cells and (min(cells) < limits[0] or max(cells) > limits[1]):
-        return tuple(cell for cell in cells if limits[0] <= cell <= limits[1])
-    return tuple(cells)
+    if limits is not None:
+        integers = integers[(integers >= limits[0]) & (integers <= limits[1])]
+    return tuple(integers.tolist())
 
 
 def _report_filters(

@@ -66,7 +66,9 @@ class InList:
     @cached_property
     def integers(self) -> npt.NDArray[np.int64]:
         """Those of the values that are 64-bit integers, ascending."""
-        values = [v for v in self.ascending if isinstance(v, int) and -_LIMIT <= v < _LIMIT]
+        values = self.ascending
+        if set(map(type, values)) != {int} or values[0] < -_LIMIT or values[-1] >= _LIMIT:
+            values = tuple(v for v in values if isinstance(v, int) and -_LIMIT <= v < _LIMIT)
         return np.array(values, np.int64)
 
     @cached_property

@@ -86,7 +86,7 @@ def test_each_cell_is_read_without_the_rest_of_its_block(
         assert found == written
 
 
-@pytest.mark.parametrize(("shape", "by_pages"), [("one length", 24), ("random", 24), ("words", 6)])
+@pytest.mark.parametrize(("shape", "by_pages"), [("one length", 96), ("random", 96), ("words", 6)])
 def test_a_block_is_kept_once_its_cells_are_read_often_and_once_more_after_it_was_evicted(
     files: Any, shape: str, by_pages: int
 ) -> None:
