@@ -87,11 +87,11 @@ def test_blocks_that_are_read_often_are_kept_and_read_in_memory(
     cache = BlockCache(1 << 26)
     rows = PagedRows(_columns(files.open(path, cache))[:3])
     kept = []
-    for slot in range(30):
+    for slot in range(100):
         assert rows.read(0, slot) == _row(slot)[:3]
         kept.append(cache.entries)
-    assert kept[:24] == [0] * 24
-    assert kept[24:] == [3] * 6
+    assert kept[:96] == [0] * 96
+    assert kept[96:] == [3] * 4
     monkeypatch.setattr(BlockFile, "read_page", None)
     assert rows.read(0, 300) == _row(300)[:3]
 
