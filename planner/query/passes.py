@@ -30,6 +30,7 @@ from pykudu_sql.planner.pushdown.transitive import with_equalities
 from pykudu_sql.planner.pushdown.validity import with_validity
 from pykudu_sql.planner.query.list_relations import name_long_lists
 from pykudu_sql.planner.query.logical_query import LogicalQuery
+from pykudu_sql.planner.query.long_alternatives import group_alternatives
 from pykudu_sql.planner.query.parameters import number_parameters
 from pykudu_sql.planner.query.scan_planning import hide_counters, plan_scans, qualify_columns
 from pykudu_sql.planner.type_coercion.compared_parameters import (
@@ -221,6 +222,11 @@ def _type_literals(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     return query.with_tree(type_literals(query.tree))
 
 
+def _group_alternatives(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
+    is_grouped = group_alternatives(query.nodes.all(exp.Or))
+    return query.with_tree(query.tree) if is_grouped else query
+
+
 def _choose_validity(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     columns = query.nodes.all(exp.Column)
     return replace(query, scans=with_validity(query.scans, query.scan_names, query.bound, columns))
@@ -247,5 +253,6 @@ PASSES: tuple[Pass, ...] = (
     Pass("bound_copies", _bound_copies, COPYING),
     Pass("type_literals", _type_literals),
     Pass("number_parameters", number_parameters),
+    Pass("group_alternatives", _group_alternatives, (exp.Or,)),
     Pass("choose_validity", _choose_validity),
 )

@@ -14,6 +14,7 @@ from tests.golden import check_golden
 
 HERE = Path(__file__).parent / "passes"
 LONG_LIST = ", ".join(str(i * 7) for i in range(1200))
+ALTERNATIVES = " or ".join(f"(a = {i} and b = {i + 1})" for i in range(65))
 
 STATEMENTS: dict[str, list[str]] = {
     "fold_session_facts": [
@@ -105,6 +106,10 @@ STATEMENTS: dict[str, list[str]] = {
     "number_parameters": [
         "select a + ? from t where b = ? and s = ?",
         "select a + :x from t where b = :x and s = :y",
+    ],
+    "group_alternatives": [
+        f"select id from t where {ALTERNATIVES}",
+        "select id from t where (a = 1 and b = 2) or (a = 3 and b = 4)",
     ],
     "choose_validity": [
         "select count(s), count(*) from t where b is not null",

@@ -1,0 +1,61 @@
+"""Long ORs in groups: the same values, and no OR of many ANDs left."""
+
+import pytest
+from sqlglot import exp
+
+import pykudu_sql
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.query.long_alternatives import group_alternatives
+from pykudu_sql.planner.tree_nodes import nodes_of
+
+
+def _most_ands(tree: exp.Expr) -> int:
+    """The most ANDs that one OR joins, through the parentheses around ORs in it."""
+    return max(
+        sum(isinstance(part, exp.And) for part in each.flatten()) for each in nodes_of(tree, exp.Or)
+    )
+
+
+def _alternatives(count: int) -> list[str]:
+    return [f"(a = {i} AND b = {i + 1})" for i in range(count)]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        " OR ".join(_alternatives(1500)),
+        " OR ".join(f"({x} OR a = 7)" for x in _alternatives(200)),
+        "a = 1 AND (" + " OR ".join(_alternatives(100)) + ")",
+        f"CASE WHEN {' OR '.join(_alternatives(100))} THEN 1 END = 1",
+    ],
+)
+def test_no_or_of_many_ands_is_left(condition: str) -> None:
+    tree = parse(f"SELECT 1 FROM t WHERE {condition}")
+
+    assert group_alternatives(nodes_of(tree, exp.Or))
+    assert _most_ands(tree) <= 32
+    assert not group_alternatives(nodes_of(tree, exp.Or))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [" OR ".join(_alternatives(64)), " OR ".join(f"a = {i}" for i in range(500))],
+)
+def test_ors_that_the_engine_takes_quickly_stay_as_they_are(condition: str) -> None:
+    tree = parse(f"SELECT 1 FROM t WHERE {condition}")
+
+    assert not group_alternatives(nodes_of(tree, exp.Or))
+
+
+def test_a_long_or_has_the_value_that_it_has_in_short_ones() -> None:
+    alternatives = _alternatives(100)
+    short = " OR ".join(f"coalesce({x}, NULL)" for x in alternatives)
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        cursor = connection.cursor()
+        cursor.execute("CREATE TABLE t (k INT PRIMARY KEY, a INT, b INT)")
+        cursor.execute("INSERT INTO t VALUES (1, 5, 6), (2, 5, 7), (3, NULL, 6), (4, NULL, NULL)")
+        values = cursor.execute(
+            f"SELECT {' OR '.join(alternatives)}, {short} FROM t ORDER BY k"
+        ).fetchall()
+
+    assert values == [(True, True), (False, False), (None, None), (None, None)]
