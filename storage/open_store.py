@@ -7,7 +7,6 @@ store that only reads, what would change the database raises ReadOnlyError.
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache
@@ -18,6 +17,7 @@ from pykudu_sql.storage.catalog.catalog import new_table
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.common.cancellation import never_cancelled
 from pykudu_sql.storage.common.memory_budget import Holder, MemoryBudget, shares_of
+from pykudu_sql.storage.common.thread_pool import ThreadPool
 from pykudu_sql.storage.common.types.hybrid_time import bound_at
 from pykudu_sql.storage.errors import InterfaceError
 from pykudu_sql.storage.fs.lease import Lease
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 def store_resources(env: "Env", path: str, options: "StoreOptions") -> StoreResources:
     """What a store of a directory begins with."""
-    pool = ThreadPoolExecutor(options.threads or os.cpu_count() or 1, "pykudu-scan")
+    pool = ThreadPool(options.threads or os.cpu_count() or 1, "pykudu-scan")
     cache = BlockCache(options.block_cache_bytes)
     shares = shares_of(
         options.memory_limit or usable_memory(),

@@ -4,7 +4,6 @@ A store that writes has one set of them as long as it is open, a store that read
 view. They are the same in both: a committer without a manifest refuses every change.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from pykudu_sql.dataclass import dataclass
@@ -15,6 +14,7 @@ from pykudu_sql.storage.commit.history import History
 from pykudu_sql.storage.commit.history_purge import HistoryPurge
 from pykudu_sql.storage.commit.log_retention import LogRetention
 from pykudu_sql.storage.common.memory_budget import Holder
+from pykudu_sql.storage.common.thread_pool import ThreadPool
 from pykudu_sql.storage.common.types.hybrid_time import HybridClock, last_before
 from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
 from pykudu_sql.storage.maintenance.context import MaintenanceContext
@@ -48,7 +48,7 @@ class StoreResources:
     options: "StoreOptions"
     cache: "BlockCache"
     budget: "MemoryBudget"
-    pool: ThreadPoolExecutor
+    pool: ThreadPool
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ closing does nothing.
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
+from pykudu_sql.storage.common.thread_pool import ThreadPool
 from pykudu_sql.storage.fs.process import current_process
 
 P = ParamSpec("P")
@@ -25,7 +25,7 @@ class Worker:
 
     def __init__(self) -> None:
         """Start no thread yet."""
-        self._pool = ThreadPoolExecutor(1, "pykudu_sql.aio")
+        self._pool = ThreadPool(1, "pykudu_sql.aio")
         self._interrupt: Callable[[], None] | None = None
         self._process = current_process()
         self._has_ended = False

@@ -8,7 +8,6 @@ was when the database goes on.
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from io import FileIO
 from typing import Final
@@ -18,6 +17,7 @@ import google_crc32c
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.jobs.backup_manifest import StepFile
+from pykudu_sql.storage.common.thread_pool import ThreadPool
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.os_error import disk_error
 
@@ -72,7 +72,7 @@ Transport = Callable[[Sequence[Transfer]], Iterator[StepFile]]
 
 def transfer_here(transfers: Sequence[Transfer]) -> Iterator[StepFile]:
     """Bring files by threads of this process, the results in order."""
-    with ThreadPoolExecutor(os.cpu_count() or 1, "pykudu-files") as pool:
+    with ThreadPool(os.cpu_count() or 1, "pykudu-files") as pool:
         try:
             yield from pool.map(Transfer.run, transfers)
         except BaseException:

@@ -94,7 +94,7 @@ class _ComingBlocks:
         must not wait for itself: the blocks end when it is done with this one.
         """
         coming, self._coming = self._coming, None
-        if coming is not None and not coming.cancel():
+        if coming is not None and not coming.cancel() and not coming.done():
             if self._reader == get_ident():
                 return
             wait([coming])

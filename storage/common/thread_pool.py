@@ -1,0 +1,39 @@
+"""Pools of threads that work to the end of the process.
+
+From the end of the main thread on `concurrent.futures` takes no more work, but handlers of `atexit`
+and threads that outlive the main one still read and write. There the thread that asks works itself.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import main_thread
+from typing import Any, ParamSpec, TypeVar
+
+_P = ParamSpec("_P")
+_Result = TypeVar("_Result")
+
+
+class ThreadPool(ThreadPoolExecutor):
+    """A pool whose calls, once the main thread has ended, run in the thread that submits them."""
+
+    def submit(
+        self, fn: Callable[_P, _Result], /, *args: _P.args, **kwargs: _P.kwargs
+    ) -> "Future[_Result]":
+        """See Executor; `map` submits by this, too."""
+        if main_thread().is_alive():
+            try:
+                return super().submit(fn, *args, **kwargs)
+            except RuntimeError:
+                if main_thread().is_alive():  # the pool was shut down, or there is no thread left
+                    raise
+        return _done(fn, *args, **kwargs)
+
+
+def _done(fn: Callable[..., _Result], *args: Any, **kwargs: Any) -> "Future[_Result]":
+    """A call that has run."""
+    future: Future[_Result] = Future()
+    try:
+        future.set_result(fn(*args, **kwargs))
+    except Exception as error:
+        future.set_exception(error)
+    return future
