@@ -22,6 +22,10 @@ from pykudu_sql.planner.parse.guards import MAX_TOKENS, guard_text, guard_tokens
 from pykudu_sql.planner.parse.headings import marked, note_headings
 from pykudu_sql.planner.parse.lexer import tokenize
 from pykudu_sql.planner.parse.long_list import LongList, extract_long_lists, restore_long_lists
+from pykudu_sql.planner.parse.printable_calls import (
+    with_printable_aggregates,
+    with_printable_clauses,
+)
 from pykudu_sql.planner.parse.reserved_aliases import check_aliases
 from pykudu_sql.planner.parse.source_spans import place_signs
 from pykudu_sql.planner.parse.syntax_errors import unparsed
@@ -205,7 +209,7 @@ def printed(tree: exp.Expr) -> str:
 
     Raises NotSupportedError: a construct has no counterpart there.
     """
-    tree = with_printable_aggregates(tree)
+    tree = with_printable_clauses(with_printable_aggregates(tree))
     generator = _DIALECT.generator(
         identify=True, comments=False, unsupported_level=ErrorLevel.RAISE
     )
@@ -213,29 +217,6 @@ def printed(tree: exp.Expr) -> str:
         return _generated(generator, tree)
     except UnsupportedError as error:
         raise _unsupported(generator, tree) from error
-
-
-def with_printable_aggregates(tree: exp.Expr) -> exp.Expr:
-    """A tree whose `string_agg` sqlglot prints right, a copy; the tree itself if it has none.
-
-    sqlglot prints `string_agg` with the first ORDER BY that it comes to within the argument, that
-    of a subquery too, and takes the argument out of the tree meanwhile.
-    """
-    if not nodes_of(tree, exp.GroupConcat):
-        return tree
-    tree = tree.copy()
-    for call in reversed(nodes_of(tree, exp.GroupConcat)):
-        if not _is_misprinted(call):
-            continue
-        separator = call.args.get("separator") or exp.Literal.string(",")
-        joined = exp.Anonymous(this="LISTAGG", expressions=[call.this, separator])
-        tree = with_node(tree, call, joined)
-    return tree
-
-
-def _is_misprinted(call: exp.Expr) -> bool:
-    """Whether an ORDER BY stands within what `string_agg` joins, and none is its own."""
-    return not isinstance(call.this, exp.Order | exp.Limit) and call.find(exp.Order) is not None
 
 
 def _unsupported(generator: Generator, tree: exp.Expr) -> NotSupportedError:

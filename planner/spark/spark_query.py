@@ -18,7 +18,8 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.schema import MappingSchema
 
-from pykudu_sql.planner.parse.dialect import Kudu, with_printable_aggregates
+from pykudu_sql.planner.parse.dialect import Kudu
+from pykudu_sql.planner.parse.printable_calls import with_printable_aggregates
 from pykudu_sql.planner.plan.query_plans import Query, Scan
 from pykudu_sql.planner.printing.engine_sql import check_spark
 from pykudu_sql.planner.spark.spark_expressions import Expressions
