@@ -10,7 +10,7 @@ comes here): no file, network, extension or Python variable can be reached, and 
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
@@ -75,6 +75,9 @@ class EngineOptions:
 class DuckDB:
     """The DuckDB of one database. Safe for threads."""
 
+    # Whether one of this process was asked and `reads_replaced`: all are of one library.
+    _replaces_all: ClassVar[bool] = False
+
     def __init__(self, options: EngineOptions) -> None:
         """Nothing is loaded yet."""
         self._options = options
@@ -137,7 +140,8 @@ class DuckDB:
             cursor = self._connection.cursor()
             if self._replaces is None:
                 with ctrl_c_interrupts(lambda: None):
-                    self._replaces = reads_replaced(cursor)
+                    self._replaces = DuckDB._replaces_all or reads_replaced(cursor)
+                DuckDB._replaces_all = self._replaces
             return EngineCursor(cursor, self._replaces)
 
     def renew(self) -> None:

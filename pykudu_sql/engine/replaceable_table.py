@@ -5,8 +5,8 @@ together as dear as to compute a small query. A view that reads a `ReplaceableTa
 query puts its own rows behind it.
 
 DuckDB reads the four members that `sized_stream` names, at each statement anew. Nothing promises
-that; so each database asks its DuckDB once, `reads_replaced`, and registers relations one by one
-where it is otherwise.
+that; so a process asks its DuckDB once, `reads_replaced`, and registers relations one by one where
+it is otherwise.
 """
 
 import struct

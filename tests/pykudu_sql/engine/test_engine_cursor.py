@@ -113,11 +113,28 @@ def test_rows_are_let_go_with_their_query(engine: DuckDBEngine) -> None:
 def test_a_duckdb_that_reads_no_replaced_rows_has_them_registered_each_time(
     engine: DuckDBEngine, changes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(DuckDB, "_replaces_all", False)
     monkeypatch.setattr(
         "pykudu_sql.engine.replaceable_table.reads_replaced", lambda connection: False
     )
     assert [total(engine, [n, n]) for n in range(3)] == [0, 2, 4]
     assert changes == ["register", "sql", "unregister"] * 3
+
+
+def test_one_duckdb_is_asked_for_all_of_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def ask(connection: object) -> bool:
+        asked.append(connection)
+        return True
+
+    monkeypatch.setattr(DuckDB, "_replaces_all", False)
+    monkeypatch.setattr("pykudu_sql.engine.replaceable_table.reads_replaced", ask)
+    for _ in range(2):
+        database = DuckDB(OPTIONS)
+        assert [database.cursor()._replaces for _ in range(3)] == [False, True, True]
+        database.close()
+    assert len(asked) == 1
 
 
 def test_views_are_bounded(engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch) -> None:
