@@ -1,13 +1,27 @@
-"""The process that Spark's Python workers are forked from, which lets them end without a traceback.
+"""The process that Spark's Python workers are forked from.
 
-Spark's own (`pyspark.daemon`), but for one thing. When a LIMIT has its rows, Spark closes the
-connections of workers that have more to give, and of each its daemon prints a traceback. Run as
+Spark's own (`pyspark.daemon`), but for two things. When a LIMIT has its rows, Spark closes the
+connections of workers that have more to give, and of each its daemon prints a traceback. And what
+our tasks import is imported here, once: a worker that starts takes a third of the processor time,
+and one starts for each core, and behind each task that failed. Run as
 `python -m pykudu_sql.spark.sessions.worker_daemon MODULE`, where the module is that of the workers.
 """
 
 import socket
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib import import_module
+from typing import Final
 
 from pyspark import daemon
+
+# They start no thread of Python's. Those of OpenBLAS and jemalloc, which NumPy and Arrow start,
+# see to forks themselves.
+OF_TASKS: Final = (
+    "pyspark.worker",
+    "pykudu_sql.spark.reading.token_task",
+    "pykudu_sql.spark.writing.staged_job",
+)
 
 _serve = daemon.worker
 
@@ -23,6 +37,14 @@ def serve(sock: socket.socket, authenticated: bool) -> int:
         return 1
 
 
+def preload(modules: Iterable[str]) -> None:
+    """Import modules for all workers. What cannot be imported is left to the task that needs it."""
+    for module in modules:
+        with suppress(ImportError):
+            import_module(module)
+
+
 if __name__ == "__main__":
+    preload(OF_TASKS)
     daemon.worker = serve
     daemon.manager()

@@ -2,6 +2,8 @@
 
 import logging
 import socket
+import subprocess
+import sys
 
 import pytest
 from pyspark.logger import PySparkLogger
@@ -39,6 +41,21 @@ def test_workers_that_spark_has_had_enough_of_end_in_silence(
     monkeypatch.setattr(worker_daemon, "_serve", send)
     with ours:
         assert worker_daemon.serve(ours, True) != 0
+
+
+SHOW_IMPORTED = f"""
+import runpy, sys
+from pyspark import daemon
+daemon.manager = lambda: print(*sys.modules)
+runpy.run_module({worker_daemon.__name__!r}, run_name="__main__")
+"""
+
+
+def test_what_tasks_import_is_imported_before_their_workers_are_forked() -> None:
+    program = [sys.executable, "-c", SHOW_IMPORTED]
+    done = subprocess.run(program, capture_output=True, check=True, text=True)
+    assert {*worker_daemon.OF_TASKS, "numpy", "pyarrow"} <= set(done.stdout.split())
+    worker_daemon.preload(["pykudu_sql.not_installed"])
 
 
 def test_ports_of_a_local_spark_ask_for_a_secret(spark: SparkSession) -> None:
