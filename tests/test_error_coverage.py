@@ -1,6 +1,7 @@
 """Every SQLSTATE a statement can end with has an example in sql_tests/."""
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,6 +51,7 @@ def _codes(tree: ast.AST) -> Iterator[str]:
                 yield code
 
 
+@functools.cache
 def raised() -> set[str]:
     """Every SQLSTATE in the sources, those of Spark's jobs aside: no statement runs one."""
     paths = [p for folder in _FOLDERS for p in (ROOT / folder).rglob("*.py")]
@@ -62,6 +64,7 @@ def raised() -> set[str]:
     return {code for path in own for code in _codes(ast.parse(path.read_text(encoding="utf-8")))}
 
 
+@functools.cache
 def shown() -> set[str]:
     """Every SQLSTATE that a script expects."""
     scripts = (ROOT / "sql_tests").glob("*.test")

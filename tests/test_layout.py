@@ -6,12 +6,13 @@ without the others: the package table of pyproject.toml (for an install), the li
 """
 
 import ast
+import functools
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -65,14 +66,69 @@ def folder_of(package: str) -> Path:
     return ROOT.joinpath(*parts[1:] if parts[1:2] and parts[1] in ROOMS else parts)
 
 
-def imported_modules(path: Path) -> Iterator[tuple[int, int, str]]:
-    """Line, level of relativity (0 for absolute) and name of every import of a file."""
-    for node in ast.walk(ast.parse(path.read_text(), filename=str(path))):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield node.lineno, 0, alias.name
-        elif isinstance(node, ast.ImportFrom):
-            yield node.lineno, node.level, node.module or ""
+class Import(NamedTuple):
+    """A module that is imported, and what of it.
+
+    `level`: of relativity, 0 for absolute; `names`: none for `import module`.
+    """
+
+    line: int
+    level: int
+    module: str
+    names: tuple[str, ...] = ()
+
+
+class Source(NamedTuple):
+    """What the tests look for in a file, which is parsed once for all of them.
+
+    `names`: line and name of every class, function, parameter, variable and attribute; `mutexes`:
+    lines of module level that make one.
+    """
+
+    imports: tuple[Import, ...]
+    names: tuple[tuple[int, str], ...]
+    mutexes: tuple[int, ...]
+
+
+@functools.cache
+def source_of(path: Path) -> Source:
+    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    nodes = list(ast.walk(tree))
+    return Source(
+        tuple(one for node in nodes for one in imported_modules(node)),
+        tuple(one for node in nodes for one in names_of(node)),
+        tuple(module_level_mutexes(tree)),
+    )
+
+
+def imported_modules(node: ast.AST) -> Iterator[Import]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield Import(node.lineno, 0, alias.name)
+    elif isinstance(node, ast.ImportFrom):
+        names = tuple(alias.name for alias in node.names)
+        yield Import(node.lineno, node.level, node.module or "", names)
+
+
+def names_of(node: ast.AST) -> Iterator[tuple[int, str]]:
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            yield node.lineno, node.name
+        case ast.arg():
+            yield node.lineno, node.arg
+        case ast.Name(ctx=ast.Store()):
+            yield node.lineno, node.id
+        case ast.Attribute(ctx=ast.Store()):
+            yield node.lineno, node.attr
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield node.lineno, name
+
+
+def module_level_mutexes(module: ast.Module) -> Iterator[int]:
+    for node in module.body:
+        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+        if value is not None and ast.unparse(value).startswith(("threading.", "Lock(", "RLock(")):
+            yield node.lineno
 
 
 def test_the_package_list_is_the_folders_found() -> None:
@@ -124,26 +180,10 @@ def test_every_import_is_absolute_and_by_full_name() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{line}: {'.' * level}{module}"
         for path in source_files()
-        for line, level, module in imported_modules(path)
+        for line, level, module, _ in source_of(path).imports
         if level or module.split(".")[0] in ROOMS
     ]
     assert wrong == []
-
-
-def names_of(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Line and name of every class, function, parameter, variable and attribute of a module."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                yield node.lineno, node.name
-            case ast.arg():
-                yield node.lineno, node.arg
-            case ast.Name(ctx=ast.Store()):
-                yield node.lineno, node.id
-            case ast.Attribute(ctx=ast.Store()):
-                yield node.lineno, node.attr
-            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                yield node.lineno, name
 
 
 def test_no_name_of_the_product_is_a_participle_alone() -> None:
@@ -151,7 +191,7 @@ def test_no_name_of_the_product_is_a_participle_alone() -> None:
         f"{path.relative_to(ROOT)}:{line}: {name}"
         for path in source_files()
         if path.relative_to(ROOT).parts[0] != "tests"
-        for line, name in names_of(ast.parse(path.read_text(), filename=str(path)))
+        for line, name in source_of(path).names
         if name.strip("_").lower() in PARTICIPLES
     ]
     assert participles == []
@@ -162,7 +202,7 @@ def test_the_code_of_the_package_never_imports_tests_or_benchmarks() -> None:
         f"{path.relative_to(ROOT)}:{line}: {module}"
         for path in source_files()
         if path.relative_to(ROOT).parts[0] not in ("benchmarks", "tests")
-        for line, _, module in imported_modules(path)
+        for line, _, module, _ in source_of(path).imports
         if module.split(".")[0] in ("benchmarks", "tests")
     ]
     assert wrong == []
@@ -183,16 +223,12 @@ def test_importing_the_face_loads_no_heavy_library() -> None:
     assert done.stdout.split() == []
 
 
-def module_level_mutexes(path: Path) -> Iterator[str]:
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
-        if value is not None and ast.unparse(value).startswith(("threading.", "Lock(", "RLock(")):
-            yield f"{path.relative_to(ROOT)}:{node.lineno}"
-
-
 def test_a_mutex_of_a_module_is_free_in_a_forked_child() -> None:
     files = [path for path in source_files() if path.relative_to(ROOT).parts[0] != "tests"]
-    assert [place for path in files for place in module_level_mutexes(path)] == []
+    found = [
+        f"{path.relative_to(ROOT)}:{line}" for path in files for line in source_of(path).mutexes
+    ]
+    assert found == []
 
 
 def test_the_product_makes_its_dataclasses_by_the_decorator_that_is_quick() -> None:
@@ -206,9 +242,7 @@ def test_the_product_makes_its_dataclasses_by_the_decorator_that_is_quick() -> N
     slow = [
         str(path.relative_to(ROOT))
         for path in product
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom)
-        and node.module == "dataclasses"
-        and "dataclass" in [name.name for name in node.names]
+        for _, _, module, names in source_of(path).imports
+        if module == "dataclasses" and "dataclass" in names
     ]
     assert slow == []
