@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, Statement
 
 MAX_STATEMENTS = 256
-MAX_CURSORS = 16  # that are kept, each with the views of its queries; 80 kB each
+MAX_CURSORS = 64  # that are kept, each with the views of its queries; 80 kB each
 # Arguments without a name are `col0`, `col1`, .. there.
 _SIGNATURES = r"""
 SELECT DISTINCT lower(function_name), parameters FROM duckdb_functions()

@@ -96,6 +96,7 @@ class ZoneMap:
         stats = self.block_stats
         return may_match_blocks(predicate, lambda _: stats, self.block_count)
 
+    @cached_property
     def column_stats(self) -> ColumnStats:
         """All blocks taken together."""
         present = self.block_stats.present

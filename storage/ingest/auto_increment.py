@@ -191,6 +191,6 @@ def _highest(tablet: "Tablet", column: "ColumnSchema") -> int:
         highest = max(highest, pc.max(values).as_py() or 0)
     for rowset in components.tree.rowsets:
         zone_map = rowset.base.zone_map(column.id)
-        top = None if zone_map is None else zone_map.column_stats().max
+        top = None if zone_map is None else zone_map.column_stats.max
         highest = max(highest, top if isinstance(top, int) else 0)
     return highest

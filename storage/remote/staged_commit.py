@@ -256,7 +256,7 @@ def _note_numbers(store: OpenStore, target: StageTarget, rowset: DiskRowSet) -> 
     counter = counted_column(target.table.schema)
     zone_map = None if counter is None else rowset.base.zone_map(counter.id)
     if zone_map is not None:
-        highest = zone_map.column_stats().max
+        highest = zone_map.column_stats.max
         if isinstance(highest, int):
             store.auto_increment.note(target.table, target.kind, highest)
 

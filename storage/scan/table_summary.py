@@ -88,7 +88,7 @@ def _extremes_of(
         return None if is_changed else (column.read_default, column.read_default)
     if is_changed:
         return changed_extremes(rowset.base, view, zone, column)
-    stats = zone.column_stats()
+    stats = zone.column_stats
     if stats.null_count == stats.row_count:
         return None, None
     return (stats.min, stats.max) if zone.is_exact and stats.min is not None else None

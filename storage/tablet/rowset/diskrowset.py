@@ -252,6 +252,8 @@ class DiskRowSet:
 
     def _trimmed(self, row_filter: RowFilter, view: DeltaView) -> RowFilter:
         """A filter whose IN lists have lost the values that no row of this rowset has."""
+        if not any(isinstance(step.predicate, InList) for step in row_filter.steps):
+            return row_filter
         steps = [self._trimmed_step(step, view) for step in row_filter.steps]
         return replace(row_filter, steps=tuple(steps))
 
@@ -262,7 +264,7 @@ class DiskRowSet:
         zone = self.base.zone_map(leaf.column_id)
         if zone is None or view.may_change(leaf.column_id):
             return step
-        return replace(step, predicate=trim(leaf, zone.column_stats()))
+        return replace(step, predicate=trim(leaf, zone.column_stats))
 
     def changed_since(self, bound: SnapshotBound) -> npt.NDArray[np.bool_] | None:
         return self.tracker.changed_since(bound, self.meta.rows)

@@ -115,7 +115,7 @@ def test_nan_neither_hides_the_other_values_nor_is_lost() -> None:
     assert zone_map.has_nan.tolist() == [True, True]
     assert zone_map.has_bounds.tolist() == [True, False]
     assert zone_map.may_match(Comparison(1, Op.EQ, math.nan)).all()
-    stats = zone_map.column_stats()
+    stats = zone_map.column_stats
     assert (stats.min, stats.max, stats.has_nan) == (1.0, 2.0, True)
     assert not zone_map.is_exact
 
@@ -140,20 +140,20 @@ def test_a_string_that_no_shorter_one_exceeds_has_no_bound() -> None:
     zone_map = zone_map_of(pa.array([b"\xff" * 65, b"a"]), parse_type("BINARY"))
     assert zone_map.has_bounds.tolist() == [False]
     assert zone_map.may_match(Comparison(1, Op.EQ, b"\xff" * 65)).all()
-    assert zone_map.column_stats().max is None
+    assert zone_map.column_stats.max is None
 
 
 def test_bounds_of_a_whole_column_are_exact_when_nothing_was_cut() -> None:
     short = zone_map_of(pa.array(["b", None, "a", "c"]), parse_type("STRING"))
-    assert (short.column_stats().min, short.column_stats().max) == ("a", "c")
+    assert (short.column_stats.min, short.column_stats.max) == ("a", "c")
     assert short.is_exact
     long = zone_map_of(pa.array(["b", "a" * 70]), parse_type("STRING"))
-    assert (long.column_stats().min, long.column_stats().max) == ("a" * 64, "b")
+    assert (long.column_stats.min, long.column_stats.max) == ("a" * 64, "b")
     assert not long.is_exact
 
 
 def test_an_empty_column_has_no_blocks_and_no_bounds() -> None:
     for column_type in TYPES:
         zone_map = zone_map_of(pa.array([], column_type.arrow), column_type)
-        stats = zone_map.column_stats()
+        stats = zone_map.column_stats
         assert (zone_map.block_count, stats.row_count, stats.min, stats.max) == (0, 0, None, None)
