@@ -18,6 +18,7 @@ from pykudu_sql.planner.value_bounds.excess import Bounded
 ELEMENT_BYTES = 16
 CONSTANT_ELEMENT_BYTES = 64  # the engine holds lists that it works out beforehand by elements
 PATTERN_COST = 4096  # what compiling a byte of a pattern costs, in steps
+SHORT_PATTERN = 1024  # bytes of a constant that is compiled in milliseconds
 _CHARACTER_BYTES = 4
 _CELLS = 640 * 1024  # ten times the largest cell: those of tables are seldom so large
 _LINEAR = 1024 * 1024
@@ -48,6 +49,9 @@ class Measures(Protocol):
 
     def component(self, position: int) -> Amount:
         """Bytes of an argument as a part of another value."""
+
+    def compiled(self, position: int) -> Amount:
+        """Bytes of a pattern that the engine compiles for each row; a short constant is for all."""
 
     def written(self, position: int) -> Amount:
         """Bytes of an argument that is a text, nothing of another one."""
@@ -141,7 +145,7 @@ def _parts(measures: Measures) -> Amount:
 
 
 def _pattern(measures: Measures) -> Amount:
-    return measures.size(2) * PATTERN_COST
+    return measures.compiled(2) * PATTERN_COST
 
 
 def _compared(measures: Measures) -> Amount:

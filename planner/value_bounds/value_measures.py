@@ -12,6 +12,7 @@ from pykudu_sql.planner.value_bounds.value_growth import (
     CONSTANT_ELEMENT_BYTES,
     ELEMENT_BYTES,
     GROWING,
+    SHORT_PATTERN,
     Amount,
     Measures,
 )
@@ -73,6 +74,9 @@ class WrittenMeasures(Measures):
         if isinstance(argument, exp.Array):
             return sum(map(self._size, argument.expressions))
         return 0.0 if isinstance(argument, exp.Placeholder) else self._size(argument)
+
+    def compiled(self, position: int) -> float:
+        return 0.0 if _is_short(self._arguments[position - 1]) else self.size(position)
 
     def written(self, position: int) -> float:
         is_list = isinstance(self._arguments[position - 1], exp.Array)
@@ -147,6 +151,10 @@ def least_measures(arguments: Sequence[exp.Expr], *, is_constant: bool) -> Writt
     return WrittenMeasures(arguments, least_bytes, 0.0, _element_bytes(is_constant=is_constant))
 
 
+def _is_short(pattern: exp.Expr) -> bool:
+    return isinstance(pattern, exp.Literal) and most_bytes(pattern) <= SHORT_PATTERN
+
+
 def _element_bytes(*, is_constant: bool) -> int:
     return CONSTANT_ELEMENT_BYTES if is_constant else ELEMENT_BYTES
 
@@ -212,6 +220,15 @@ class ComputedMeasures(Measures):
         element_bytes = exp.Literal.number(ELEMENT_BYTES)
         is_small = exp.If(this=self._has_type(position, _SMALL_TYPES), true=element_bytes)
         return exp.Case(ifs=[is_small], default=self.size(position))
+
+    def compiled(self, position: int) -> exp.Expr:
+        size, argument = self.size(position), self._arguments[position - 1]
+        if _is_short(argument):
+            return exp.Literal.number(0)
+        if not isinstance(argument, exp.Placeholder):
+            return size
+        short = exp.LTE(this=size.copy(), expression=exp.Literal.number(SHORT_PATTERN))
+        return exp.Case(ifs=[exp.If(this=short, true=exp.Literal.number(0))], default=size)
 
     def written(self, position: int) -> exp.Expr:
         text = exp.If(this=self._has_type(position, TEXT_TYPES), true=self.size(position))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sqlglot import exp
 
+import pykudu_sql
 from pykudu_sql.planner.parse.dialect import parse, printed
 from pykudu_sql.planner.value_bounds.value_growth import CONSTANT_ELEMENT_BYTES, ELEMENT_BYTES
 from pykudu_sql.planner.value_bounds.value_measures import (
@@ -174,3 +175,33 @@ def test_what_is_null_counts_as_nothing(computed: Callable[[exp.Expr], Any]) -> 
     assert [computed(each) for each in (measures.items(2), measures.texts(2))] == [0, 0]
     assert computed(measures.value(3)) == 0
     assert computed(ComputedMeasures(arguments("null::int", "5")).span()) == 0
+
+
+PATTERN = "^https?://(?:www[.])?([^/]+)/.*$"
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["regexp_replace(s, '{}', 'x')", "regexp_extract(s, '{}', 1)"],
+)
+def test_a_short_constant_pattern_is_compiled_once_and_needs_no_check(call: str) -> None:
+    with pykudu_sql.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE t (k INT PRIMARY KEY, s STRING, p STRING)")
+        assert "within" not in _plan(connection, call.format(PATTERN))
+        assert "within" in _plan(connection, call.replace("'{}'", "p"))
+        assert "within" in _plan(connection, call.format("a" * 2000))
+
+
+def _plan(connection: pykudu_sql.Connection, expression: str) -> str:
+    rows = connection.execute(f"EXPLAIN (PASSES) SELECT {expression} FROM t").fetchall()
+    return "\n".join(line for (line,) in rows).lower()
+
+
+@pytest.mark.parametrize(("pattern", "parameters"), [(f"'{PATTERN}'", ()), ("?", (PATTERN,))])
+def test_many_rows_meet_a_constant_pattern_in_little_memory(
+    pattern: str, parameters: tuple[str, ...]
+) -> None:
+    url = "concat('http://www.host.org/', range)"
+    with pykudu_sql.connect(":memory:", memory_limit=256 << 20) as connection:
+        query = f"SELECT DISTINCT regexp_replace({url}, {pattern}, '\\1') FROM range(20000)"
+        assert connection.execute(query, parameters).fetchall() == [("host.org",)]
