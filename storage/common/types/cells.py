@@ -212,7 +212,10 @@ def _text_of(value: object) -> str:
     elif isinstance(value, int | float | Decimal | dt.date) or is_numpy_number(value):
         if isinstance(value, dt.date):
             _refuse_not_a_time(value)
-        value = str(value)
+        has_fraction = isinstance(value, dt.datetime) and value.microsecond and not value.tzinfo
+        if isinstance(value, Decimal) and abs(value.adjusted()) < _MOST_INTEGER_DIGITS:
+            value = f"{value:f}"
+        value = str(value).rstrip("0") if has_fraction else str(value)
     if not isinstance(value, str):
         raise TypeError(value)
     return str.__str__(value)  # of a subclass, the text alone

@@ -22,12 +22,14 @@ from pykudu_sql.storage.common.types.cells import from_cell, quote_value, to_cel
 from pykudu_sql.storage.common.types.stored_form import stored_values
 from pykudu_sql.storage.common.types.type_names import format_arrow_type
 from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.common.types.written_texts import written_texts
 from pykudu_sql.storage.errors import (
     DataError,
     InvalidValueError,
     ValueOutOfRangeError,
 )
 
+_DIGITS_OF_DOUBLES = 18
 _OFFSET = r":\d\d(\.\d+)?(Z|[+-]\d\d(:?\d\d)?)$"  # behind a time, from UTC
 
 
@@ -115,6 +117,8 @@ def _coerce(array: pa.Array, column_type: DataType) -> pa.Array:
         raise pa.ArrowTypeError  # Arrow would give the number that it is stored as.
     if column_type.kind is Kind.DECIMAL:
         return _coerce_decimal(array, column_type)
+    if column_type.is_text:
+        array = written_texts(array)
     if column_type.kind is Kind.VARCHAR:
         text = array if pa.types.is_string(array.type) else array.cast(pa.string())
         longest = pc.max(pc.utf8_length(text)).as_py()
@@ -123,6 +127,8 @@ def _coerce(array: pa.Array, column_type: DataType) -> pa.Array:
         return pc.utf8_slice_codeunits(text, 0, column_type.length)
     if pa.types.is_timestamp(array.type) and column_type.kind is Kind.UNIXTIME_MICROS:
         return _to_micros(array)
+    if _is_text(array.type) and column_type.kind is Kind.BOOL:
+        array = _short_truths(array)
     if _is_text(array.type) and column_type.kind is Kind.UNIXTIME_MICROS:
         return _read_times(array)
     if column_type.kind is Kind.DATE and array.type == pa.timestamp("ns"):
@@ -137,11 +143,12 @@ def _coerce(array: pa.Array, column_type: DataType) -> pa.Array:
 
 
 def _may_cast(array: pa.Array, kind: Kind) -> bool:
-    """Whether Arrow's cast is one that a single value would have: 19000 is no day, 2 not true."""
+    """Whether Arrow's cast is one that a single value would have: 19000 is no day and no time, 2
+    not true."""
     number = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
     if kind is Kind.BOOL and pa.types.is_integer(array.type):
         return not pc.any(pc.invert(pc.is_in(array, pa.array([0, 1, None], array.type)))).as_py()
-    return not number or kind not in (Kind.BOOL, Kind.DATE)
+    return not number or kind not in (Kind.BOOL, Kind.DATE, Kind.UNIXTIME_MICROS)
 
 
 def _nearest_doubles(numbers: pa.Array) -> pa.Array:
@@ -187,6 +194,13 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
+def _short_truths(texts: pa.Array) -> pa.Array:
+    """Texts of which `t` and `f` are written out, which Arrow does not read."""
+    for letter, word in (("t", "true"), ("f", "false")):
+        texts = pc.replace_substring_regex(texts, f"^(?i:{letter})$", word)
+    return texts
+
+
 def _read_times(texts: pa.Array) -> pa.Array:
     """Texts as times; one that says its offset from UTC is turned to UTC, as a single value is."""
     zoned = pc.match_substring_regex(texts, _OFFSET)
@@ -201,6 +215,8 @@ def _read_times(texts: pa.Array) -> pa.Array:
 def _coerce_decimal(array: pa.Array, column_type: DataType) -> pa.Array:
     if _is_text(array.type):
         array = _read_decimals(array, column_type)
+    elif pa.types.is_floating(array.type):
+        array = _written_decimals(array, column_type)
     kind = array.type
     if pa.types.is_decimal(kind) and kind.scale > column_type.scale:
         array = pc.round(
@@ -208,14 +224,21 @@ def _coerce_decimal(array: pa.Array, column_type: DataType) -> pa.Array:
         )
     elif pa.types.is_integer(kind):
         array = array.cast(pa.decimal128(20, 0)).cast(pa.decimal256(76, column_type.scale))
-    elif pa.types.is_floating(kind):
-        array = array.cast(pa.decimal256(76, max(column_type.scale, 0)))
     elif pa.types.is_decimal(kind):
         array = array.cast(pa.decimal256(76, column_type.scale))
     wide = array.cast(pa.decimal128(38, column_type.scale)) if column_type.width < 16 else array
     if column_type.width < 16:
         return _narrow_decimal([wide], column_type)
     return _check_decimals(wide.cast(column_type.arrow), column_type)
+
+
+def _written_decimals(numbers: pa.Array, column_type: DataType) -> pa.Array:
+    """Doubles as the decimals that they are written as, to be rounded: 1.005 is 1.005."""
+    # Of what is not written as zero the digits, 17 at most, begin at the one behind the scale.
+    least = 10.0 ** -(column_type.scale + 1)
+    is_zero = pc.less(pc.abs(numbers), pa.scalar(least, numbers.type))
+    numbers = pc.if_else(is_zero, pa.scalar(0, numbers.type), numbers)
+    return numbers.cast(pa.string()).cast(pa.decimal256(76, column_type.scale + _DIGITS_OF_DOUBLES))
 
 
 def _read_decimals(texts: pa.Array, column_type: DataType) -> pa.Array:
