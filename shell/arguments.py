@@ -5,11 +5,15 @@ sequences are spelled out, as everywhere in the shell.
 """
 
 import argparse
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pykudu_sql.shell.output.display import escape
 from pykudu_sql.shell.settings import UsageError
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 ENVIRONMENT_PREFIX = "PYKUDU_SQL_"
 _YES = frozenset({"1", "on", "true", "yes"})
@@ -38,6 +42,17 @@ class ArgumentParser(argparse.ArgumentParser):
         if args == [_DESCRIBE]:
             raise _ParserReturn(self)
         return super().parse_known_args(args, namespace)
+
+    def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
+        """Print how it is called; argparse says nothing of a disk that is full.
+
+        Raises OSError: it cannot be written.
+        """
+        if file is not None:
+            file.write(self.format_help())
+            return
+        sys.stdout.write(self.format_help())
+        sys.stdout.flush()
 
     def error(self, message: str) -> NoReturn:
         """Print usage and message, and leave with exit code 2."""

@@ -5,6 +5,7 @@ statement on the command line loads no terminal library.
 """
 
 import argparse
+import errno
 import gc
 import os
 import sys
@@ -96,14 +97,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # What is still buffered has no reader; the interpreter must not try again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return ExitCode.BROKEN_PIPE
     except UsageError as error:
         print_error(f"pykudu-sql: {error}")
         return ExitCode.USAGE
     except OSError as error:
-        print_error(f"pykudu-sql: {error}")
+        is_closed = error.errno == errno.EBADF
+        print_error(f"pykudu-sql: {'standard output is closed' if is_closed else error}")
+        _drop_output()
         return ExitCode.FAILED
     except Exception as error:
         if os.environ.get("PYKUDU_SQL_TRACEBACK"):
@@ -114,16 +116,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+def _drop_output() -> None:
+    """Let go of what cannot be written: the interpreter must not try again at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _open_closed_streams() -> None:
     """Open what a caller closed (`>&-`), lest a file of the database gets a standard number.
 
-    What is printed would be written into it.
+    What is printed would be written into it. It fails to be written, as it does on a full disk;
+    what is said of that, and of other errors, is lost.
     """
-    descriptor = os.open(os.devnull, os.O_RDWR)
-    while descriptor <= 2:
-        os.set_inheritable(descriptor, True)
-        descriptor = os.open(os.devnull, os.O_RDWR)
-    os.close(descriptor)
+    for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+        descriptor = os.open(os.devnull, mode)
+        if descriptor != number:  # it is open
+            os.close(descriptor)
+        else:
+            os.set_inheritable(descriptor, True)
     sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)

@@ -14,7 +14,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.parameter_types import PLAIN
 from pykudu_sql.planner.operands.value import ParameterKey, ParameterValues, parameter_value
 
-_LISTS = (list, tuple, set, frozenset)
+_LISTS = (list, tuple, set, frozenset, range)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,36 @@ class BoundParameters:
         if not _is_list(value):
             return None
         self.used.add(key)
+        if _is_series(value):
+            return _series_values(value)
         return list(value.to_pylist() if hasattr(value, "to_pylist") else value)
 
 
 def _is_list(value: object) -> bool:
-    return isinstance(value, (*_LISTS, *_array_types()))
+    return isinstance(value, (*_LISTS, *_array_types())) or _is_series(value)
+
+
+def _is_series(value: object) -> bool:
+    """Whether a value is a Series, Index or array of pandas, or a Series of polars.
+
+    Neither library is loaded to find that out.
+    """
+    if isinstance(value, type):
+        return False
+    is_of_pandas = hasattr(value, "isna") and hasattr(value, "tolist")
+    return is_of_pandas or (hasattr(value, "null_count") and hasattr(value, "to_list"))
+
+
+def _series_values(series: Any) -> list[Any]:
+    """The values of a Series; what pandas counts as missing is NULL, as in its frames."""
+    if hasattr(series, "null_count"):
+        return list(series.to_list())
+    values = list(series.tolist())
+    try:
+        missing = series.isna()
+    except NotImplementedError:  # rows of an index of several columns
+        return values
+    return [None if is_null else each for each, is_null in zip(values, missing, strict=True)]
 
 
 @cache

@@ -1,7 +1,7 @@
 """Cursors (PEP 249): statements in, rows out, as Python values or as Arrow."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -161,7 +161,16 @@ class Cursor:
                 hint="give the most rows that a batch may have, 1 or more",
                 sqlstate="22023",
             )
-        return self._result().read_batches(min(rows_per_batch, sys.maxsize))
+        import pyarrow as pa
+
+        reader = self._result().read_batches(min(rows_per_batch, sys.maxsize))
+        return pa.RecordBatchReader.from_batches(reader.schema, self._batches(reader))
+
+    def _batches(self, reader: "pa.RecordBatchReader") -> "Iterator[pa.RecordBatch]":
+        """The batches of a reader, as long as this cursor and its connection are open."""
+        for batch in reader:
+            self._check_connection()
+            yield batch
 
     @guarded
     def fetch_df(self) -> Any:
@@ -296,10 +305,13 @@ class Cursor:
             session.process.check()
         return session
 
-    def _result(self) -> "Result":
-        rows = self._rows
+    def _check_connection(self) -> None:
         if self._opened().is_closed:
             raise InterfaceError("the connection is closed")
+
+    def _result(self) -> "Result":
+        rows = self._rows
+        self._check_connection()
         if rows is None:
             raise ProgrammingError(
                 "there are no rows to fetch", hint="execute a query first", sqlstate="24000"

@@ -3,6 +3,8 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -50,3 +52,31 @@ def test_what_is_taken_is_noted() -> None:
     assert given.used == {0, 1, 2}
     with pytest.raises(InterfaceError, match="number 4"):
         given.value(3, "")
+
+
+@pytest.mark.parametrize(
+    ("series", "values"),
+    [
+        (pd.Series([1.0, float("nan"), 2.0], index=[7, 7, 8]), [1.0, None, 2.0]),
+        (pd.Series(["a", None]), ["a", None]),
+        (pd.Series(["a", "b"], dtype="category"), ["a", "b"]),
+        (pd.Series([], dtype="int64"), []),
+        (pd.Index([1, 2]), [1, 2]),
+        (pd.MultiIndex.from_tuples([(1, "a")]), [(1, "a")]),
+        (pd.array([1, None], dtype="Int64"), [1, None]),
+        (pl.Series([1, None]), [1, None]),
+        (range(1, 3), [1, 2]),
+    ],
+)
+def test_series_are_lists(series: Any, values: list[Any]) -> None:
+    given = BoundParameters("", (series,))
+
+    assert has_list((series,))
+    assert given.list_of(0) == values
+
+
+@pytest.mark.parametrize(
+    "value", [pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]}), pd.Series, pd.Timestamp(0)]
+)
+def test_frames_and_single_values_are_no_lists(value: Any) -> None:
+    assert not has_list((value,))

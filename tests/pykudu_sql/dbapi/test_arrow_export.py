@@ -154,3 +154,33 @@ def test_a_schema_that_the_rows_do_not_fit_is_refused(connection: Connection) ->
     wanted = pa.schema([("other", pa.int32()), ("more", pa.int8())]).__arrow_c_schema__()
     with pytest.raises(pykudu_sql.NotSupportedError):
         cursor.__arrow_c_stream__(wanted)
+
+
+@pytest.mark.parametrize("closed", ["cursor", "connection"])
+@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("memory", [0, 1 << 30])
+def test_a_reader_ends_with_its_cursor_and_connection(
+    closed: str, begun: bool, memory: int
+) -> None:
+    connection = pykudu_sql.connect(":memory:", autocommit=True, result_memory_bytes=memory)
+    cursor = connection.execute("SELECT i FROM range(100000) r(i)")
+    reader = cursor.fetch_record_batch(1000)
+    if begun:
+        assert reader.read_next_batch().num_rows == 1000
+    (cursor if closed == "cursor" else connection).close()
+
+    with pytest.raises(InterfaceError, match="closed"):
+        reader.read_all()
+    connection.close()
+
+
+@pytest.mark.parametrize("sql", HELD)
+def test_a_reader_outlives_the_next_statement_of_its_cursor(
+    connection: Connection, sql: str
+) -> None:
+    cursor = connection.execute(sql)
+    rows = cursor.fetch_arrow_table().num_rows
+    reader = cursor.execute(sql).fetch_record_batch(1)
+    cursor.execute("SELECT 1")
+
+    assert reader.read_all().num_rows == rows

@@ -126,5 +126,29 @@ def test_results_that_find_no_room_leave_the_prompt_as_it_was(terminal: Terminal
 def test_closed_standard_streams_are_no_files_of_the_database(tmp_path: Path) -> None:
     table = "CREATE TABLE t (k INT PRIMARY KEY); INSERT INTO t VALUES (1); SELECT * FROM t"
     program = f"{sys.executable} -m pykudu_sql my.db -c '{table}' <&- >&- 2>&-"
-    assert subprocess.run(["sh", "-c", program], cwd=tmp_path, check=False).returncode == 0
+    assert subprocess.run(["sh", "-c", program], cwd=tmp_path, check=False).returncode == 1
     assert run(tmp_path, "SELECT k FROM t;", "my.db").stdout == b"k\n1\n"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "{program} my.db -c 'SELECT 1'",
+        "{program} my.db < script.sql",
+        "{program} check my.db",
+        "{program} --help",
+    ],
+)
+@pytest.mark.parametrize("stdout", [">&-", ">/dev/full"])
+def test_output_that_cannot_be_written_is_an_error(tmp_path: Path, call: str, stdout: str) -> None:
+    run(tmp_path, "CREATE TABLE t (k INT PRIMARY KEY);", "my.db")
+    (tmp_path / "script.sql").write_text("SELECT 1;")
+    program = call.format(program=f"{sys.executable} -m pykudu_sql")
+
+    done = subprocess.run(
+        ["sh", "-c", f"{program} {stdout}"], cwd=tmp_path, check=False, capture_output=True
+    )
+    told = (
+        b"standard output is closed" if stdout == ">&-" else b"[Errno 28] No space left on device"
+    )
+    assert (done.returncode, done.stderr) == (1, b"pykudu-sql: " + told + b"\n")
