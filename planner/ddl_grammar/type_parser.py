@@ -5,7 +5,8 @@ from pykudu_sql.planner.parse.token_stream import TokenStream
 
 _SECOND_WORDS = {"DOUBLE": ("PRECISION",), "CHARACTER": ("VARYING",), "CHAR": ("VARYING",)}
 
-_LISTS_OF_TEXTS = frozenset({"ENUM", "SET"})
+# What stands in their parentheses are texts or types.
+_NESTED = frozenset({"ENUM", "SET", "STRUCT", "ROW", "MAP", "UNION", "ARRAY", "LIST"})
 _LONGEST = {"VARCHAR": "STRING", "NVARCHAR": "STRING", "VARBINARY": "BINARY"}
 _BRACKETS = {"(": 1, "[": 1, "<": 1, ")": -1, "]": -1, ">": -1}
 
@@ -13,8 +14,8 @@ _BRACKETS = {"(": 1, "[": 1, "<": 1, ")": -1, "]": -1, ">": -1}
 def type_name(tokens: TokenStream) -> str:
     """A type as written: `INT`, `DECIMAL(10,2)`, `CHARACTER VARYING(20)`, `TIMESTAMP(6)`.
 
-    What has no zone is not said to have none, and `VARCHAR(MAX)` is STRING. `ENUM(..)`, `INT[]` and
-    `MAP<STRING, INT>` come as their word alone, by which the type table refuses them.
+    What has no zone is not said to have none, and `VARCHAR(MAX)` is STRING. `ENUM(..)`, `INT[]`,
+    `MAP<STRING, INT>` and `STRUCT(a INT)` come as their word alone: the type table refuses it.
 
     Raises SyntaxError: something else comes next.
     """
@@ -29,7 +30,7 @@ def type_name(tokens: TokenStream) -> str:
         _pass_brackets(tokens)
         return nested
     has_any_length = tokens.at_symbol("(") and tokens.ahead(1).word == "MAX"
-    if has_any_length or (text in _LISTS_OF_TEXTS and tokens.at_symbol("(")):
+    if has_any_length or (text in _NESTED and tokens.at_symbol("(")):
         _pass_brackets(tokens)
         return _LONGEST.get(text, text) if has_any_length else text
     base = text

@@ -23,6 +23,7 @@ from pykudu_sql.planner.parse.star_syntax import check_inner_star
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -32,6 +33,7 @@ from pykudu_sql.storage.errors import (
     NotNullError,
     NotSupportedError,
     ProgrammingError,
+    SyntaxError,
 )
 
 _ROW, _COLUMN = "__row", "__set"  # a query of several columns that are set
@@ -95,7 +97,23 @@ def _pairs(node: exp.Expr) -> Iterator[tuple[exp.Column, exp.Expr]]:
         if len(targets) == len(values) and all(isinstance(t, exp.Column) for t in targets):
             yield from zip(targets, values, strict=True)
             return
+        if len(targets) > 1 and all(isinstance(t, exp.Column) for t in targets):
+            raise _uneven(len(targets), value)
     raise NotSupportedError("SET takes column = value, separated by commas", span=node_span(node))
+
+
+def _uneven(columns: int, value: exp.Expr) -> SyntaxError:
+    """The error of `(a, b) = ..` with another number of values."""
+    span = node_span(value)
+    columns_of_query = _columns_of(value)
+    if isinstance(value, exp.Subquery) and not columns_of_query:
+        return SyntaxError(
+            f"SET assigns {columns} columns by a query that does not name its columns",
+            hint="name them: SET (a, b) = (SELECT x, y FROM ..)",
+            span=span,
+        )
+    count = noun_count(len(columns_of_query or _items(value)), "value")
+    return SyntaxError(f"SET assigns {columns} columns and gives them {count}", span=span)
 
 
 def _columns_of(node: exp.Expr) -> list[exp.Expr]:
@@ -114,9 +132,11 @@ def _columns_of(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _items(node: exp.Expr) -> list[exp.Expr]:
+    """What a row holds, `(a, b)` or `ROW(a, b)`; a single value otherwise."""
     if isinstance(node, exp.Paren):
         return [node.this]
-    return list(node.expressions) if isinstance(node, exp.Tuple) else [node]
+    is_row = isinstance(node, exp.Anonymous) and node.name.upper() == "ROW"
+    return list(node.expressions) if is_row or isinstance(node, exp.Tuple) else [node]
 
 
 def _assigned_column(node: exp.Column, table: TableInfo, kind: RowOpKind) -> ColumnSchema:

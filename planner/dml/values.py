@@ -34,7 +34,7 @@ _VALUE = re.compile(
     | (\?)
     | :([^\W\d]\w*)
     | (?:DATE|TIMESTAMP){_GAP}('[^']*')
-    | X'([0-9A-F]*)'
+    | X'((?:[0-9A-F]{{2}})*+)'
     ){_GAP}[,)]""",
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )

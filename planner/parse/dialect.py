@@ -20,7 +20,7 @@ from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.parse.call_arity import check_arguments, check_unread, token_calls
 from pykudu_sql.planner.parse.guards import MAX_TOKENS, guard_text, guard_tokens, guard_tree
 from pykudu_sql.planner.parse.headings import marked, note_headings
-from pykudu_sql.planner.parse.lexer import tokenize
+from pykudu_sql.planner.parse.lexer import check_binaries
 from pykudu_sql.planner.parse.long_list import LongList, extract_long_lists, restore_long_lists
 from pykudu_sql.planner.parse.printable_calls import (
     with_printable_aggregates,
@@ -53,7 +53,9 @@ from pykudu_sql.planner.token_rewrites.type_parameters import (
     complete_decimals,
     mark_precisions,
 )
+from pykudu_sql.planner.token_rewrites.typed_literals import with_whole_literals
 from pykudu_sql.planner.token_rewrites.version_clauses import with_versions
+from pykudu_sql.planner.token_rewrites.window_names import check_windows
 from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of, with_node
 from pykudu_sql.storage.errors import (
     NotSupportedError,
@@ -185,6 +187,7 @@ def _tree(raw: list[Token], tokens: list[Token], text: str) -> exp.Expr:
     """
     guard_tokens(tokens)
     refuse_with_offset(tokens)
+    check_windows(tokens)
     try:
         trees = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, text)
     except ParseError as error:
@@ -320,8 +323,7 @@ def _tokens(text: str, start: int) -> list[Token]:
     try:
         raw = _DIALECT.tokenize(without_signs(body, signs) if signs else body)
     except TokenError:
-        for _ in tokenize(text, start):
-            pass  # our own lexer knows the place
+        check_binaries(text, start)  # our own lexer knows the place
         raise SyntaxError("the statement has text that is no SQL") from None
     if signs:
         raw = with_signs(raw, body, signs)
@@ -336,7 +338,7 @@ def _tokens(text: str, start: int) -> list[Token]:
 
 def _rewritten(tokens: list[Token]) -> list[Token]:
     """The tokens with what the parser does not know as what it does."""
-    named = with_database_names(tokens)
+    named = with_whole_literals(with_database_names(tokens))
     plain = rewrite_tokens(with_plain_intervals(with_known_forms(named)))
     return mark_precisions(_numbered(with_versions(plain)))
 

@@ -49,6 +49,7 @@ TOKEN_PATTERN = re.compile(
 )
 # PostgreSQL's way to quote a text that has quotes, `$$it's$$` and `$tag$it's$tag$`.
 _DOLLARS = re.compile(r"\$\w*\$")
+_BINARY = re.compile(r"[xX]'(?:[0-9a-fA-F]{2})*'")
 MAX_NUMBER_CHARACTERS = 4096  # converting a number takes the square of its digits
 _KINDS = (TokenKind.SYMBOL, *TokenKind)  # by their number
 _SPACE, _WORD, _NUMBER = TokenKind.SPACE, TokenKind.WORD, TokenKind.NUMBER
@@ -110,6 +111,26 @@ def tokenize(text: str, start: int = 0) -> Iterator[Token]:
             check_token(match)
         yield Token(_KINDS[kind], match.group(), match.start())
     yield Token(TokenKind.END, "", len(text))
+
+
+def check_binaries(text: str, start: int) -> None:
+    """Refuse the first binary from an offset on that is none.
+
+    Raises SyntaxError, StatementTooComplexError: see `check_binary`, `check_token`.
+    """
+    for token in tokenize(text, start):
+        if token.kind is TokenKind.BYTES and token.text[0] in "xX":
+            check_binary(token.text, token.span)
+
+
+def check_binary(text: str, span: SourceSpan | None) -> None:
+    """Raise SyntaxError if a binary has other than two hexadecimal digits for each byte."""
+    if not _BINARY.fullmatch(text):
+        raise SyntaxError(
+            f"{text:.60} is no binary",
+            hint="it has two hexadecimal digits for each byte: x'0aff'",
+            span=span,
+        )
 
 
 def check_token(match: re.Match[str]) -> None:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 
+from pykudu_sql.planner.parse.lexer import check_binary
 from pykudu_sql.planner.parse.source_spans import node_span
-from pykudu_sql.planner.tree_nodes import all_nodes
+from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.planner.vocabulary.data_types import check_type
 from pykudu_sql.planner.vocabulary.interval_text import interval_text
 from pykudu_sql.planner.vocabulary.time_units import check_part, interval_unit
@@ -38,6 +39,7 @@ OF_PARTS: Kinds = (
     exp.DateDiff, exp.DatetimeDiff, exp.TimeDiff, exp.TimestampDiff, exp.TsOrDsDiff, exp.DateTrunc,
     exp.DatetimeTrunc, exp.TimestampTrunc, exp.TimeTrunc, exp.LastDay,
 )  # fmt: skip
+_MODIFIERS = {"order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET"}
 # Functions that the parser has no node for, whose first argument is a part of a time if there are
 # so many: date_sub() of two takes an interval from a time.
 _TAKES_PART = {"date_part": 2, "datepart": 2, "date_sub": 3, "datesub": 3}
@@ -197,13 +199,39 @@ def _with(node: exp.Expr, _place: SpanOf) -> None:
                 sqlstate="42712",
             )
         names.add(query.alias.lower())
+        if node.args.get("recursive"):
+            _part_recursive(query)
 
 
-def _values(node: exp.Expr, _place: SpanOf) -> None:
+def _part_recursive(cte: exp.Expr) -> None:
+    """Put a set operation with ORDER BY or LIMIT that does not read itself into a subquery.
+
+    The engine would take it for a recursive query, whose rows depend on their order then.
+    """
+    query, name = cte.this, cte.alias
+    modifier = next((key for key in _MODIFIERS if query.args.get(key) is not None), None)
+    if modifier is None or not isinstance(query, exp.SetOperation):
+        return
+    if any(table.name.lower() == name.lower() for table in nodes_of(query, exp.Table)):
+        raise NotSupportedError(
+            f"{_MODIFIERS[modifier]} of recursive query '{name}' is not supported",
+            hint=f"write it behind the query that reads {name}, or bound {name} by a condition",
+            span=node_span(cte.args["alias"]),
+        )
+    whole = exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier(name)))
+    cte.set("this", exp.Select(expressions=[exp.Star()], from_=exp.From(this=whole)))
+
+
+def _values(node: exp.Expr, span_of: SpanOf) -> None:
     """Rows of VALUES are of one length; INSERT compares them with its columns."""
+    for row in node.expressions:
+        if isinstance(row, exp.Anonymous) and row.name.upper() == "ROW":  # as MySQL writes rows
+            row.replace(exp.Tuple(expressions=row.expressions))
     if isinstance(node.parent, exp.Insert):
         return
     lengths = [len(row.expressions) for row in node.expressions if isinstance(row, exp.Tuple)]
+    if lengths[:1] == [0]:
+        raise SyntaxError("a row of VALUES has no values", span=span_of("VALUES"))
     for row, length in zip(node.expressions, lengths, strict=False):
         if length != lengths[0]:
             raise SyntaxError(
@@ -211,6 +239,25 @@ def _values(node: exp.Expr, _place: SpanOf) -> None:
                 f"where the first has {lengths[0]}",
                 span=_span_within(row),
             )
+
+
+def _exists(node: exp.Expr, span_of: SpanOf) -> None:
+    if not isinstance(node.this, exp.Query | exp.Values):
+        raise SyntaxError(
+            "EXISTS takes a subquery", hint="EXISTS (SELECT ..)", span=span_of("EXISTS")
+        )
+
+
+def _distinct(node: exp.Expr, span_of: SpanOf) -> None:
+    on = node.args.get("on")
+    if on is not None and not on.expressions and isinstance(on, exp.Tuple):
+        raise SyntaxError(
+            "DISTINCT ON () has no columns", hint="SELECT DISTINCT ON (a) ..", span=span_of("ON")
+        )
+
+
+def _binary(node: exp.Expr, span_of: SpanOf) -> None:
+    check_binary(f"x'{node.name}'", span_of(node.name))
 
 
 def _struct(node: exp.Expr, _place: SpanOf) -> None:
@@ -308,7 +355,10 @@ NORMALIZERS: Mapping[type[exp.Expr], Callable[[exp.Expr, SpanOf], None]] = {
     exp.CastToStrType: _cast_to_text,
     exp.DataType: _type,
     exp.DateBin: _bucket_origin,
+    exp.Distinct: _distinct,
     exp.Escape: _escape,
+    exp.Exists: _exists,
+    exp.HexString: _binary,
     exp.Kwarg: _argument_name,
     exp.Fetch: _limit,
     exp.Limit: _limit,

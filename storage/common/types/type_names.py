@@ -77,6 +77,8 @@ _INSTEAD: Mapping[str, str] = {
     "LIST": _NESTED,
     "MAP": _NESTED,
     "STRUCT": _NESTED,
+    "ROW": _NESTED,
+    "UNION": _NESTED,
     "VARIANT": "STRING, and json_extract() in queries",
     "OBJECT": "STRING, and json_extract() in queries",
     "INTERVAL": "BIGINT for microseconds, or STRING",

@@ -17,6 +17,8 @@ from pykudu_sql.storage.errors import SyntaxError
         ("timestamp(6) without time zone", "TIMESTAMP(6)"),
         ("timestamp(6) with time zone", "TIMESTAMP WITH TIME ZONE"),
         ("timestamp with comment", "TIMESTAMP"),
+        ("struct(x int, y varchar(3)) NOT NULL", "STRUCT"),
+        ("map(int, struct(a int[])) x", "MAP"),
     ],
 )
 def test_a_type_ends_where_its_words_end(text: str, name: str) -> None:

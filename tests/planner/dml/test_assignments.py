@@ -13,7 +13,7 @@ from pykudu_sql.storage.errors import (
     DataError,
     Error,
     NotNullError,
-    NotSupportedError,
+    SyntaxError,
 )
 
 
@@ -44,8 +44,23 @@ def test_several_columns_take_a_row_or_a_query_of_as_many(context: PlanContext) 
         "(SELECT __set0 FROM (SELECT id, t_id FROM u) AS __row(__set0, __set1))",
         "(SELECT __set1 FROM (SELECT id, t_id FROM u) AS __row(__set0, __set1))",
     ]
-    with pytest.raises(NotSupportedError, match="SET takes column = value"):
-        read("(a, b) = (1, 2, 3)", context)
+    assert [each.value for each in read("(a, b) = ROW(1, 2)", context)] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("clause", "message"),
+    [
+        ("(a, b) = (1, 2, 3)", "SET assigns 2 columns and gives them 3 values"),
+        ("(a, b) = (1)", "SET assigns 2 columns and gives them 1 value"),
+        ("(a, b) = (SELECT id FROM u)", "SET assigns 2 columns and gives them 1 value"),
+        ("(a, b) = (SELECT * FROM u)", "by a query that does not name its columns"),
+    ],
+)
+def test_a_row_of_another_length_is_told_by_the_numbers(
+    clause: str, message: str, context: PlanContext
+) -> None:
+    with pytest.raises(SyntaxError, match=message):
+        read(clause, context)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from pykudu_sql.planner.dml.values import read_values
+from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.guards import guard_text
 from pykudu_sql.planner.parse.lexer import MAX_NUMBER_CHARACTERS, tokenize
 from pykudu_sql.planner.parse.long_list import LEAST_VALUES, extract_long_lists
@@ -50,3 +51,13 @@ def test_a_point_without_digits_belongs_to_its_number() -> None:
     assert [token.text for token in tokenize("1. .5 1.5e3 1.e1")] == [
         "1.", ".5", "1.5e3", "1.e1", ""
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("literal", ["x'4'", "X'0ag0'", "x'zz'", "x'0a '"])
+def test_a_binary_of_half_a_byte_or_of_other_digits_is_refused_with_its_place(literal: str) -> None:
+    for before in ("SELECT ", "SELECT x'00', "):
+        with pytest.raises(SyntaxError, match="is no binary") as caught:
+            parse(before + literal)
+        assert caught.value.span is not None
+        assert caught.value.span.start == len(before)
+    assert read_values(SourceText(f"({literal})")) is None

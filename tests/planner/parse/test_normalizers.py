@@ -3,9 +3,9 @@
 import pytest
 import sqlglot
 
-from pykudu_sql.planner.parse.dialect import Kudu
+from pykudu_sql.planner.parse.dialect import Kudu, parse, printed
 from pykudu_sql.planner.parse.normalizers import NORMALIZERS
-from pykudu_sql.storage.errors import Error, SourceSpan
+from pykudu_sql.storage.errors import Error, NotSupportedError, SourceSpan
 
 
 def normalized(sql: str) -> str:
@@ -33,6 +33,7 @@ def normalized(sql: str) -> str:
         ("1 limit 2 rows", "1 LIMIT 2"),
         ("1 limit (select a from t)", "1 LIMIT (SELECT a FROM t)"),
         ("* from (values (1, 2), (3, 4))", "* FROM (VALUES (1, 2), (3, 4))"),
+        ("* from (values row(1, 2), row(3, 4))", "* FROM (VALUES (1, 2), (3, 4))"),
         ("~ ~ - 1", "~(~(-1))"),
         ("- ~ 1", "-(~1)"),
         ("- - 1", "- -1"),
@@ -82,3 +83,23 @@ def test_a_word_of_no_list_is_refused_with_its_place(
     assert caught.value.sqlstate == sqlstate
     assert caught.value.span is not None
     assert sql[caught.value.span.start :].startswith(under)
+
+
+@pytest.mark.parametrize("clause", ["ORDER BY", "LIMIT", "OFFSET"])
+def test_modifiers_of_a_query_that_reads_itself_are_refused(clause: str) -> None:
+    sql = f"WITH RECURSIVE r AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM r {clause} 1) SELECT 1"
+    with pytest.raises(NotSupportedError, match=f"{clause} of recursive query 'r'") as caught:
+        parse(sql)
+    assert caught.value.span is not None
+    assert caught.value.span.start == sql.index("r AS")
+
+
+def test_another_query_with_modifiers_becomes_a_subquery() -> None:
+    union = "SELECT 1 AS x UNION SELECT 2 ORDER BY x LIMIT 1"
+    tree = parse(f"WITH RECURSIVE q(y) AS ({union}) SELECT y FROM q")
+    assert "FROM (SELECT 1 AS" in printed(tree)
+
+
+def test_a_recursive_query_without_modifiers_stays_as_it_is() -> None:
+    sql = "WITH RECURSIVE r AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM r WHERE x < 3) TABLE r"
+    assert "FROM (" not in printed(parse(sql))
