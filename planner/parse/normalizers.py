@@ -224,9 +224,6 @@ def _part_recursive(cte: exp.Expr) -> None:
 
 def _values(node: exp.Expr, span_of: SpanOf) -> None:
     """Rows of VALUES are of one length; INSERT compares them with its columns."""
-    for row in node.expressions:
-        if isinstance(row, exp.Anonymous) and row.name.upper() == "ROW":  # as MySQL writes rows
-            row.replace(exp.Tuple(expressions=row.expressions))
     if isinstance(node.parent, exp.Insert):
         return
     lengths = [len(row.expressions) for row in node.expressions if isinstance(row, exp.Tuple)]

@@ -33,7 +33,6 @@ def normalized(sql: str) -> str:
         ("1 limit 2 rows", "1 LIMIT 2"),
         ("1 limit (select a from t)", "1 LIMIT (SELECT a FROM t)"),
         ("* from (values (1, 2), (3, 4))", "* FROM (VALUES (1, 2), (3, 4))"),
-        ("* from (values row(1, 2), row(3, 4))", "* FROM (VALUES (1, 2), (3, 4))"),
         ("~ ~ - 1", "~(~(-1))"),
         ("- ~ 1", "-(~1)"),
         ("- - 1", "- -1"),
