@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.named_table import named_table
 from pykudu_sql.planner.ddl.namespace_commands import (
+    at_view,
     existing_database,
     named_relation,
     named_view,
@@ -96,6 +97,14 @@ def _of_table(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
     return Show(kind, table)
 
 
+def _definition(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
+    """`[FROM] table`, or a view, as in Impala and MySQL."""
+    _accept_from(tokens)
+    if at_view(tokens, context):
+        return _of_view("CREATE VIEW", tokens, context)
+    return _of_table(kind, tokens, context)
+
+
 def _of_view(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
     view = named_view(tokens, context)
     tokens.expect_end()
@@ -127,7 +136,7 @@ LISTINGS = (
     Listing("VIEWS", _of_database),
     Listing("DATABASES", _by_name),
     Listing("SCHEMAS", _by_name),
-    Listing("CREATE TABLE", _of_table),
+    Listing("CREATE TABLE", _definition),
     Listing("TABLE STATS", _of_table),
     Listing("PARTITIONS", _of_table),
     Listing("RANGE PARTITIONS", _of_table),

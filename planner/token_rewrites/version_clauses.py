@@ -6,8 +6,9 @@ from pykudu_sql.planner.token_rewrites.tokens import token_like
 
 _STARTS_MOMENT = frozenset({
     TokenType.NUMBER, TokenType.STRING, TokenType.PLACEHOLDER, TokenType.COLON,
-    TokenType.CURRENT_TIMESTAMP, TokenType.L_PAREN, TokenType.PARAMETER,
+    TokenType.CURRENT_TIMESTAMP, TokenType.CURRENT_DATE, TokenType.L_PAREN, TokenType.PARAMETER,
 })  # fmt: skip
+_ADDS = frozenset({TokenType.PLUS, TokenType.DASH})
 _ALIAS = TokenType.ALIAS
 _BEFORE_AS_OF = ("SYSTEM_TIME", "TIMESTAMP", "VERSION")
 
@@ -34,7 +35,7 @@ def with_versions(tokens: list[Token]) -> list[Token]:
                 out.append(token_like(tokens[i + 3], TokenType.STRING, tokens[i + 3].text))
                 skip = 3
                 continue
-            explicit = tokens[i + 2].text.upper() == "TIMESTAMP"
+            explicit = tokens[i + 2].text.upper() == "TIMESTAMP" and not _computes(tokens, i + 3)
             out.append(token_like(token, TokenType.FOR, "FOR"))
             out.append(token_like(tokens[i + 1], TokenType.TIMESTAMP, "TIMESTAMP"))
             skip = 2 if explicit else 1
@@ -51,7 +52,18 @@ def _is_as_of(tokens: list[Token], i: int) -> bool:
     after = tokens[i + 2]
     call = i + 3 < len(tokens) and tokens[i + 3].token_type is TokenType.L_PAREN
     explicit = after.text.upper() == "TIMESTAMP" or _names_snapshot(tokens, i)
-    return after.token_type in _STARTS_MOMENT or explicit or call
+    is_date = after.text.upper() == "DATE" and _is_string(tokens, i + 3)
+    return after.token_type in _STARTS_MOMENT or explicit or call or is_date
+
+
+def _is_string(tokens: list[Token], i: int) -> bool:
+    return i < len(tokens) and tokens[i].token_type is TokenType.STRING
+
+
+def _computes(tokens: list[Token], i: int) -> bool:
+    """Whether a literal's text is here and something is added to it: `TIMESTAMP '..' + ..`."""
+    is_followed = i + 1 < len(tokens) and tokens[i + 1].token_type in _ADDS
+    return is_followed and _is_string(tokens, i)
 
 
 def _is_system_time(tokens: list[Token], i: int) -> bool:

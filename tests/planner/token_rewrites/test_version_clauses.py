@@ -11,6 +11,11 @@ from pykudu_sql.planner.token_rewrites.version_clauses import with_versions
     [
         ("t AS OF '2026-01-31'", "t FOR TIMESTAMP 2026-01-31"),
         ("t AS OF TIMESTAMP 5", "t FOR TIMESTAMP 5"),
+        ("t AS OF TIMESTAMP 'a'", "t FOR TIMESTAMP a"),
+        ("t AS OF TIMESTAMP 'a' - b", "t FOR TIMESTAMP TIMESTAMP a - b"),
+        ("t AS OF DATE 'a' + 1", "t FOR TIMESTAMP DATE a + 1"),
+        ("t AS OF current_date", "t FOR TIMESTAMP current_date"),
+        ("t AS OF, date", "t AS OF , date"),
         ("t AS OF now()", "t FOR TIMESTAMP now ( )"),
         ("t AS OF SNAPSHOT s", "t FOR VERSION s"),
         ("t FOR SYSTEM_TIME AS OF SNAPSHOT s", "t FOR VERSION s"),
