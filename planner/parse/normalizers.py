@@ -39,6 +39,7 @@ OF_PARTS: Kinds = (
     exp.DateDiff, exp.DatetimeDiff, exp.TimeDiff, exp.TimestampDiff, exp.TsOrDsDiff, exp.DateTrunc,
     exp.DatetimeTrunc, exp.TimestampTrunc, exp.TimeTrunc, exp.LastDay,
 )  # fmt: skip
+_PARTS = ("partition_by", "order", "spec")  # of a window
 _MODIFIERS = {"order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET"}
 # Functions that the parser has no node for, whose first argument is a part of a time if there are
 # so many: date_sub() of two takes an interval from a time.
@@ -186,6 +187,29 @@ def _check_no_columns(count: exp.Expr | None, clause: str) -> None:
                 span=node_span(node),
                 sqlstate="42P10",
             )
+
+
+def _select(node: exp.Expr, _place: SpanOf) -> None:
+    """Write the windows that ORDER BY names into it: the engine knows them in the list alone."""
+    order, windows = node.args.get("order"), node.args.get("windows")
+    if order is None or not windows:
+        return
+    for call in nodes_of(order, exp.Window):
+        if call.find_ancestor(exp.Select) is node:
+            _write_window(call, {window.name.lower(): window for window in windows})
+
+
+def _write_window(call: exp.Expr, windows: dict[str, exp.Expr]) -> None:
+    """Put the parts of the window that a call names into it, and of the one that this names."""
+    name = call.args.get("alias")
+    window = windows.pop(name.name.lower(), None) if name is not None else None
+    if window is None or any(call.args.get(key) and window.args.get(key) for key in _PARTS):
+        return  # the engine says what is wrong
+    written = window.copy()
+    for key in (*_PARTS, "alias"):
+        if key == "alias" or written.args.get(key):
+            call.set(key, written.args.get(key))
+    _write_window(call, windows)
 
 
 def _with(node: exp.Expr, _place: SpanOf) -> None:
@@ -363,6 +387,7 @@ NORMALIZERS: Mapping[type[exp.Expr], Callable[[exp.Expr, SpanOf], None]] = {
     exp.National: _national,
     exp.Neg: _prefix,
     exp.Operator: _operator,
+    exp.Select: _select,
     exp.Struct: _struct,
     exp.Table: _table,
     exp.ToMap: _map,

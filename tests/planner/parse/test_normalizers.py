@@ -33,6 +33,11 @@ def normalized(sql: str) -> str:
         ("1 limit 2 rows", "1 LIMIT 2"),
         ("1 limit (select a from t)", "1 LIMIT (SELECT a FROM t)"),
         ("* from (values (1, 2), (3, 4))", "* FROM (VALUES (1, 2), (3, 4))"),
+        (
+            "1 window w as (partition by a) order by sum(b) over w, sum(b) over (w order by c)",
+            "1 WINDOW w AS (PARTITION BY a) ORDER BY SUM(b) OVER (PARTITION BY a), "
+            "SUM(b) OVER (PARTITION BY a ORDER BY c)",
+        ),
         ("~ ~ - 1", "~(~(-1))"),
         ("- ~ 1", "-(~1)"),
         ("- - 1", "- -1"),
