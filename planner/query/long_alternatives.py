@@ -3,11 +3,17 @@
 DuckDB's rewriter of expressions takes the square of the ANDs below one OR: 1,500 of them take ten
 seconds, 3,000 more than a minute, in which nothing interrupts it. It joins ORs that stand in each
 other to one, but not what is compared with TRUE, which has the same value, NULL included.
+
+It does not look into these for what all alternatives share, `t.a = u.a` of a join. So that is taken
+out of them first: `(x AND y) OR (x AND z)` is `x AND (y OR z)` in three values too.
 """
 
 from collections.abc import Sequence
 
 from sqlglot import exp
+
+from pykudu_sql.planner.tree_nodes import all_nodes
+from pykudu_sql.planner.vocabulary.function_names import is_volatile
 
 _MOST_ALTERNATIVES = 64  # that are ANDs, below one OR
 _GROUP = 32
@@ -26,7 +32,7 @@ def group_alternatives(ors: Sequence[exp.Or]) -> bool:
         alternatives, connectors = _flattened(top)
         inner.update(connectors)
         if sum(isinstance(part.unnest(), exp.And) for part in alternatives) > _MOST_ALTERNATIVES:
-            top.replace(_grouped(alternatives))
+            top.replace(_shorter(alternatives))
             is_changed = True
     return is_changed
 
@@ -47,16 +53,47 @@ def _flattened(top: exp.Or) -> tuple[list[exp.Expr], set[int]]:
     return alternatives, connectors
 
 
+def _shorter(alternatives: Sequence[exp.Expr]) -> exp.Expr:
+    """Alternatives in groups, what all of them share in front."""
+    conjunctions = [_conjuncts(part) for part in alternatives]
+    shared = [each for each in conjunctions[0] if _is_movable(each)]
+    for conjuncts in conjunctions[1:]:
+        if shared:
+            shared = [each for each in shared if each in conjuncts]
+    if not shared:
+        return _grouped(alternatives)
+    rests = [[each for each in part if each not in shared] for part in conjunctions]
+    if not all(rests):  # one alternative is what all share
+        return exp.paren(_joined(shared, exp.And), copy=False)
+    parts = [exp.paren(_joined(rest, exp.And), copy=False) for rest in rests]
+    is_long = sum(len(rest) > 1 for rest in rests) > _MOST_ALTERNATIVES
+    rest = _grouped(parts) if is_long else exp.paren(_joined(parts, exp.Or), copy=False)
+    return exp.paren(_joined([*shared, rest], exp.And), copy=False)
+
+
+def _conjuncts(part: exp.Expr) -> list[exp.Expr]:
+    bare = part.unnest()
+    parts = bare.flatten() if isinstance(bare, exp.And) else [bare]
+    return [exp.paren(each, copy=False) if isinstance(each, exp.Or) else each for each in parts]
+
+
+def _is_movable(condition: exp.Expr) -> bool:
+    """Whether one copy of a condition has the value of each: it is not computed for each anew."""
+    return not any(
+        isinstance(node, exp.Query) or is_volatile(node) for node in all_nodes(condition)
+    )
+
+
 def _grouped(alternatives: Sequence[exp.Expr]) -> exp.Expr:
     groups: list[exp.Expr] = []
     for start in range(0, len(alternatives), _GROUP):
-        group = exp.paren(_either(alternatives[start : start + _GROUP]), copy=False)
+        group = exp.paren(_joined(alternatives[start : start + _GROUP], exp.Or), copy=False)
         groups.append(exp.paren(exp.EQ(this=group, expression=exp.true()), copy=False))
-    return exp.paren(_either(groups), copy=False)
+    return exp.paren(_joined(groups, exp.Or), copy=False)
 
 
-def _either(parts: Sequence[exp.Expr]) -> exp.Expr:
+def _joined(parts: Sequence[exp.Expr], connector: type[exp.Connector]) -> exp.Expr:
     joined, *others = parts
     for part in others:
-        joined = exp.Or(this=joined, expression=part)
+        joined = connector(this=joined, expression=part)
     return joined

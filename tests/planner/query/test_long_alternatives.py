@@ -47,6 +47,48 @@ def test_ors_that_the_engine_takes_quickly_stay_as_they_are(condition: str) -> N
     assert not group_alternatives(nodes_of(tree, exp.Or))
 
 
+def _grouped_text(alternatives: list[str]) -> str:
+    tree = parse(f"SELECT 1 FROM t WHERE {' OR '.join(alternatives)}")
+    assert group_alternatives(nodes_of(tree, exp.Or))
+    return str(tree.find(exp.Where).this.sql())
+
+
+def test_what_all_alternatives_share_stands_in_front_of_them() -> None:
+    text = _grouped_text(
+        [f"(x.a = y.a AND (b = 1 OR c) AND d = {i} AND e < {i})" for i in range(99)]
+    )
+    assert text.startswith("(x.a = y.a AND (b = 1 OR c) AND (((")
+    assert text.count("x.a") == text.count("b = 1") == 1
+    assert "d = 98 AND e < 98" in text
+    text = _grouped_text([f"(d = {i} AND x.a = y.a)" for i in range(99)])
+    assert text.startswith("(x.a = y.a AND ((d = 0) OR (d = 1)")
+    alternatives = [f"(d = {i} AND x.a = y.a)" for i in range(99)]
+    assert _grouped_text([*alternatives, "x.a = y.a"]) == "(x.a = y.a)"
+
+
+@pytest.mark.parametrize("shared", ["random() < 0.5", "EXISTS (SELECT 0.5 FROM u WHERE u.a = t.a)"])
+def test_what_is_computed_for_each_alternative_anew_stays_there(shared: str) -> None:
+    text = _grouped_text([f"({shared} AND d = {i})" for i in range(99)])
+    assert text.count("0.5") == 99
+
+
+def test_a_join_keeps_the_equality_that_its_alternatives_share() -> None:
+    condition = " OR ".join(f"(t.a = u.a AND t.b = {i} AND u.b < {i + 7})" for i in range(99))
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        for name in "tu":
+            connection.execute(f"CREATE TABLE {name} (k INT PRIMARY KEY, a INT, b INT)")
+            connection.execute(
+                f"INSERT INTO {name} SELECT range, range // 3, range % 99 FROM range(999)"
+            )
+        for source in ("t JOIN u ON", "t LEFT JOIN u ON", "t, u WHERE"):
+            query = f"SELECT count(*), sum(t.b), sum(u.b) FROM {source} {condition}"
+            plan = connection.execute(f"EXPLAIN {query}").fetchall()
+            assert str(plan).count('"t"."a" = "u"."a"') == 1
+            ungrouped = query.replace(") OR (", ") OR NOT NOT (")
+            rows = connection.execute(query).fetchall()
+            assert rows == connection.execute(ungrouped).fetchall()
+
+
 def test_a_long_or_has_the_value_that_it_has_in_short_ones() -> None:
     alternatives = _alternatives(100)
     short = " OR ".join(f"coalesce({x}, NULL)" for x in alternatives)
