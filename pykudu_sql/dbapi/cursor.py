@@ -1,11 +1,12 @@
 """Cursors (PEP 249): statements in, rows out, as Python values or as Arrow."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from pykudu_sql.dbapi.exceptions import InterfaceError, NotSupportedError, ProgrammingError
+from pykudu_sql.dbapi.open_batches import OpenBatches
 from pykudu_sql.error_boundary import guarded
 from pykudu_sql.results.type_objects import SqlType
 from pykudu_sql.storage.common.types.cells import quote_value
@@ -164,13 +165,8 @@ class Cursor:
         import pyarrow as pa
 
         reader = self._result().read_batches(min(rows_per_batch, sys.maxsize))
-        return pa.RecordBatchReader.from_batches(reader.schema, self._batches(reader))
-
-    def _batches(self, reader: "pa.RecordBatchReader") -> "Iterator[pa.RecordBatch]":
-        """The batches of a reader, as long as this cursor and its connection are open."""
-        for batch in reader:
-            self._check_connection()
-            yield batch
+        batches = OpenBatches(reader, self._check_connection)
+        return pa.RecordBatchReader.from_batches(reader.schema, batches)
 
     @guarded
     def fetch_df(self) -> Any:

@@ -23,8 +23,10 @@ class ThreadPool(ThreadPoolExecutor):
         if main_thread().is_alive():
             try:
                 return super().submit(fn, *args, **kwargs)
-            except RuntimeError:
-                if main_thread().is_alive():  # the pool was shut down, or there is no thread left
+            except RuntimeError as error:
+                # In a child that a late thread forked that thread is the main one. Else the pool
+                # was shut down, or there is no thread left.
+                if main_thread().is_alive() and "after interpreter shutdown" not in str(error):
                     raise
         return _done(fn, *args, **kwargs)
 

@@ -184,3 +184,14 @@ def test_a_reader_outlives_the_next_statement_of_its_cursor(
     cursor.execute("SELECT 1")
 
     assert reader.read_all().num_rows == rows
+
+
+def test_threads_that_share_a_reader_get_each_batch_once(connection: Connection) -> None:
+    for source in ("range(200000)", "(SELECT range FROM range(3000000) WHERE range % 15 = 0)"):
+        reader = connection.execute(f"SELECT range FROM {source}").fetch_record_batch(1000)
+
+        def rows_read(_: int, reader: pa.RecordBatchReader = reader) -> int:
+            return sum(batch.num_rows for batch in reader)
+
+        with ThreadPoolExecutor(4) as pool:
+            assert sum(pool.map(rows_read, range(4))) == ROWS
