@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types import from_buffers
 from pykudu_sql.storage.common.types.arrays import (
     CHUNK_ROWS,
     cells_to_array,
@@ -30,6 +31,9 @@ from pykudu_sql.storage.errors import (
 )
 
 _DIGITS_OF_DOUBLES = 18
+# Below the one a double has 12 bits behind the point, so that two of them next to a number are no
+# further from each other than the other.
+_MOST_CLEAR, _LEAST_FROM_HALF = 2.0**40, 2.0**-10
 _OFFSET = r":\d\d(\.\d+)?(Z|[+-]\d\d(:?\d\d)?)$"  # behind a time, from UTC
 
 
@@ -135,6 +139,8 @@ def _coerce(array: pa.Array, column_type: DataType) -> pa.Array:
         array = _to_micros(array)  # which is what the engine's cast makes of it first
     if column_type.is_floating:
         array = _nearest_doubles(array)
+    if column_type.kind is Kind.FLOAT and _is_text(array.type):
+        array = array.cast(pa.float64())
     if column_type.kind is Kind.FLOAT and pa.types.is_floating(array.type):
         return _single(array)
     if not _may_cast(array, column_type.kind):
@@ -233,12 +239,37 @@ def _coerce_decimal(array: pa.Array, column_type: DataType) -> pa.Array:
 
 
 def _written_decimals(numbers: pa.Array, column_type: DataType) -> pa.Array:
-    """Doubles as the decimals that they are written as, to be rounded: 1.005 is 1.005."""
+    """Doubles as the decimals that they are written as, rounded: 1.005 is 1.01."""
+    scale = column_type.scale
+    if not pa.types.is_float64(numbers.type):
+        return _read_written(numbers, scale)
+    values = from_buffers.numbers_of(numbers)
+    with np.errstate(all="ignore"):
+        scaled = values * 10.0**scale
+        # Both the product and the number as it is written are next to the double: what is not as
+        # near to a half is rounded alike.
+        is_clear = np.abs(np.abs(scaled - np.trunc(scaled)) - 0.5) > _LEAST_FROM_HALF
+        is_clear &= np.abs(scaled) < _MOST_CLEAR
+        rounded = np.where(is_clear, np.rint(scaled), 0).astype(np.int64)
+    kind = pa.decimal128(38, scale)
+    decimals = from_buffers.integers(rounded).cast(pa.decimal128(19, 0)).view(kind)
+    is_valid = numbers.is_valid()
+    is_other = pc.and_(from_buffers.flags(~is_clear), is_valid)
+    decimals = pc.if_else(is_valid, decimals, pa.scalar(None, kind))
+    if not pc.any(is_other).as_py():
+        return decimals
+    others = _read_written(numbers.filter(is_other), scale)
+    return pc.replace_with_mask(decimals, is_other, others.cast(kind))
+
+
+def _read_written(numbers: pa.Array, scale: int) -> pa.Array:
+    """`_written_decimals` by the texts that Arrow writes."""
     # Of what is not written as zero the digits, 17 at most, begin at the one behind the scale.
-    least = 10.0 ** -(column_type.scale + 1)
+    least = 10.0 ** -(scale + 1)
     is_zero = pc.less(pc.abs(numbers), pa.scalar(least, numbers.type))
     numbers = pc.if_else(is_zero, pa.scalar(0, numbers.type), numbers)
-    return numbers.cast(pa.string()).cast(pa.decimal256(76, column_type.scale + _DIGITS_OF_DOUBLES))
+    decimals = numbers.cast(pa.string()).cast(pa.decimal256(76, scale + _DIGITS_OF_DOUBLES))
+    return pc.round(decimals, scale, "half_towards_infinity").cast(pa.decimal256(76, scale))
 
 
 def _read_decimals(texts: pa.Array, column_type: DataType) -> pa.Array:
