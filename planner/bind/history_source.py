@@ -16,6 +16,7 @@ from pykudu_sql.planner.constant_folding.moment import PointInTime, constant_poi
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import HistoryWindow
+from pykudu_sql.planner.vocabulary.catalog_name import check_catalog
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.history_columns import (
     CHANGE_TYPE,
@@ -95,6 +96,8 @@ def changes_source(call: exp.Func, context: PlanContext) -> HistorySource:
             hint="write CHANGES(t, '2026-01-31 12:00:00', now())",
             span=node_span(call),
         )
+    if table.db:
+        check_catalog([part.name for part in table.parts], node_span(table))
     name = f"{table.table}.{table.name}" if table.table else table.name
     moments = tuple(arguments[1:])
     bounds = [constant_point_in_time(moment, context, "CHANGES") for moment in moments]

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
+from pykudu_sql.planner.vocabulary.catalog_name import CATALOG
 from pykudu_sql.storage.common.release import VERSION
 
-CATALOG = "pykudu"  # as information_schema has it
 SESSION_KINDS: Mapping[type[exp.Expr], str] = {
     exp.CurrentDatabase: "database",
     exp.CurrentSchema: "database",

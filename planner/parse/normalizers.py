@@ -13,6 +13,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from pykudu_sql.planner.parse.lexer import check_binary
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
+from pykudu_sql.planner.vocabulary.catalog_name import check_catalog
 from pykudu_sql.planner.vocabulary.data_types import check_type
 from pykudu_sql.planner.vocabulary.interval_text import interval_text
 from pykudu_sql.planner.vocabulary.time_units import check_part, interval_unit
@@ -365,6 +366,13 @@ def _table(node: exp.Expr, span_of: SpanOf) -> None:
             hint="write the table's name into the statement: parameters are values",
             span=span_of("?"),
         )
+    assert isinstance(node, exp.Table)
+    if node.args.get("catalog") is None or isinstance(node.this, exp.Func):
+        return
+    names = [part.name for part in node.parts]
+    if all(names):  # else a function stands behind them
+        check_catalog(names, node_span(node))
+    node.set("catalog", None)
 
 
 NORMALIZERS: Mapping[type[exp.Expr], Callable[[exp.Expr, SpanOf], None]] = {

@@ -6,7 +6,8 @@ from typing import Final
 from pykudu_sql.planner.parse.lexer import Token, TokenKind, tokenize, unquote
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.suggestion import near
-from pykudu_sql.storage.errors import SyntaxError
+from pykudu_sql.planner.vocabulary.catalog_name import check_catalog
+from pykudu_sql.storage.errors import SourceSpan, SyntaxError
 
 # Of T-SQL and SQLite.
 BRACKETS: Final = 'names are quoted with double quotes: "name"'
@@ -124,11 +125,18 @@ class TokenStream:
         return self.take().name
 
     def table_name(self) -> str:
-        """A table's name, perhaps with its database: `t`, `db.t`."""
-        name = self.name("a table name")
-        if self.accept_symbol("."):
-            name = f"{name}.{self.name('a table name')}"
-        return name
+        """A table's name, perhaps with its database: `t`, `db.t`, `pykudu.db.t`.
+
+        Raises UndefinedTableError: it begins with another catalog.
+        """
+        first = last = self.current.span
+        parts = [self.name("a table name")]
+        while self.accept_symbol("."):
+            last = self.current.span
+            parts.append(self.name("a table name"))
+        if len(parts) > 2:
+            check_catalog(parts, SourceSpan(first.start, last.start + last.length - first.start))
+        return ".".join(parts[-2:])
 
     def names(self) -> tuple[str, ...]:
         """A parenthesised list of identifiers."""
