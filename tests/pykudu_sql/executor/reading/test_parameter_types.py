@@ -212,7 +212,7 @@ def test_what_is_no_value_of_sql_is_refused_in_every_position(
     connection: Connection, value: Any
 ) -> None:
     places = [each for column in COLUMNS for each in statements(column)]
-    is_list = isinstance(value, list | tuple | set | np.ndarray)
+    is_list = isinstance(value, list | tuple | set | range | np.ndarray)
     refusals = ("07006", "22018") if is_list else ("07006",)  # 22018: as a cell of a column
     if is_list:  # which IN takes, and which is an array where it stands alone
         places = [(position, sql) for position, sql in places if not position.startswith("IN,")]
