@@ -103,6 +103,8 @@ class Repl:
                 self._run(_PLAIN_WORDS.get(text.strip().rstrip(";").lower(), without_go(text)))
             except Quit:
                 return 0
+            except KeyboardInterrupt:  # before the work began
+                print_error("Cancelled.")
 
     def _run(self, text: str) -> None:
         if not self._is_confirmed(text):

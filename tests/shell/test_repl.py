@@ -1,7 +1,12 @@
 """The interactive shell in a terminal: what is typed, what the screen shows."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar
 
+import pytest
+
+from pykudu_sql.shell.repl import Repl
 from tests.shell.terminal import COLUMNS, CTRL_C, CTRL_D, ENTER, TAB, UP, Terminal, prompts
 
 
@@ -76,6 +81,28 @@ def test_ctrl_c_cancels_the_statement_and_keeps_the_session(terminal: Terminal) 
     terminal.wait("Cancelled.", seconds=10)
     terminal.line("SELECT 7 AS n;")
     terminal.wait("1 row in ")
+
+
+def test_ctrl_c_between_the_prompt_and_the_work_keeps_the_session(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Prompt:
+        texts: ClassVar[list[str]] = ["SELECT 1;"]
+
+        def prompt(self, default: str) -> str:
+            if not self.texts:
+                raise EOFError
+            return self.texts.pop()
+
+    def interrupted(_repl: Repl, _text: str) -> None:
+        raise KeyboardInterrupt
+
+    repl = Repl.__new__(Repl)
+    monkeypatch.setattr(Repl, "_run", interrupted)
+    monkeypatch.setattr(repl, "_session", SimpleNamespace(prefill=""), raising=False)
+    monkeypatch.setattr(repl, "_prompt", Prompt(), raising=False)
+    assert repl.run() == 0
+    assert capsys.readouterr().err == "Cancelled.\n"
 
 
 def test_data_cannot_act_on_the_terminal(terminal: Terminal) -> None:
