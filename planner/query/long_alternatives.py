@@ -64,17 +64,16 @@ def _shorter(alternatives: Sequence[exp.Expr]) -> exp.Expr:
         return _grouped(alternatives)
     rests = [[each for each in part if each not in shared] for part in conjunctions]
     if not all(rests):  # one alternative is what all share
-        return exp.paren(_joined(shared, exp.And), copy=False)
-    parts = [exp.paren(_joined(rest, exp.And), copy=False) for rest in rests]
+        return _all_of(shared)
+    parts = [_all_of(rest) for rest in rests]
     is_long = sum(len(rest) > 1 for rest in rests) > _MOST_ALTERNATIVES
-    rest = _grouped(parts) if is_long else exp.paren(_joined(parts, exp.Or), copy=False)
-    return exp.paren(_joined([*shared, rest], exp.And), copy=False)
+    return _all_of([*shared, _grouped(parts) if is_long else _any_of(parts)])
 
 
 def _conjuncts(part: exp.Expr) -> list[exp.Expr]:
+    """What an AND joins, without parentheses; the part itself if it is none."""
     bare = part.unnest()
-    parts = bare.flatten() if isinstance(bare, exp.And) else [bare]
-    return [exp.paren(each, copy=False) if isinstance(each, exp.Or) else each for each in parts]
+    return list(bare.flatten()) if isinstance(bare, exp.And) else [bare]
 
 
 def _is_movable(condition: exp.Expr) -> bool:
@@ -87,13 +86,23 @@ def _is_movable(condition: exp.Expr) -> bool:
 def _grouped(alternatives: Sequence[exp.Expr]) -> exp.Expr:
     groups: list[exp.Expr] = []
     for start in range(0, len(alternatives), _GROUP):
-        group = exp.paren(_joined(alternatives[start : start + _GROUP], exp.Or), copy=False)
+        group = _any_of(alternatives[start : start + _GROUP])
         groups.append(exp.paren(exp.EQ(this=group, expression=exp.true()), copy=False))
-    return exp.paren(_joined(groups, exp.Or), copy=False)
+    return _any_of(groups)
+
+
+def _all_of(parts: Sequence[exp.Expr]) -> exp.Expr:
+    bracketed = [exp.paren(p, copy=False) if isinstance(p, exp.Or) else p for p in parts]
+    return _joined(bracketed, exp.And)
+
+
+def _any_of(parts: Sequence[exp.Expr]) -> exp.Expr:
+    return _joined(parts, exp.Or)
 
 
 def _joined(parts: Sequence[exp.Expr], connector: type[exp.Connector]) -> exp.Expr:
+    """Parts joined from the left, in parentheses."""
     joined, *others = parts
     for part in others:
         joined = connector(this=joined, expression=part)
-    return joined
+    return exp.paren(joined, copy=False)

@@ -6,7 +6,7 @@ from sqlglot import exp
 import pykudu_sql
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.query.long_alternatives import group_alternatives
-from pykudu_sql.planner.tree_nodes import nodes_of
+from pykudu_sql.planner.tree_nodes import all_nodes, children_of, nodes_of
 
 
 def _most_ands(tree: exp.Expr) -> int:
@@ -45,6 +45,15 @@ def test_ors_that_the_engine_takes_quickly_stay_as_they_are(condition: str) -> N
     tree = parse(f"SELECT 1 FROM t WHERE {condition}")
 
     assert not group_alternatives(nodes_of(tree, exp.Or))
+
+
+@pytest.mark.parametrize("shared", ["", "x.a = y.a AND "])
+def test_each_node_knows_the_one_above_it(shared: str) -> None:
+    alternatives = [f"({shared}a = {i} AND (b = {i} OR c))" for i in range(99)]
+    tree = parse(f"SELECT 1 FROM t WHERE {' OR '.join(alternatives)}")
+
+    assert group_alternatives(nodes_of(tree, exp.Or))
+    assert all(each.parent is node for node in all_nodes(tree) for each in children_of(node))
 
 
 def _grouped_text(alternatives: list[str]) -> str:
