@@ -31,8 +31,8 @@ from pykudu_sql.storage.errors import (
 )
 
 _DIGITS_OF_DOUBLES = 18
-# Below the one a double has 12 bits behind the point, so that two of them next to a number are no
-# further from each other than the other.
+# Below the first a double has 12 bits or more behind the point: a product's error and that of the
+# shortest text together are less than the second.
 _MOST_CLEAR, _LEAST_FROM_HALF = 2.0**40, 2.0**-10
 _OFFSET = r":\d\d(\.\d+)?(Z|[+-]\d\d(:?\d\d)?)$"  # behind a time, from UTC
 
@@ -225,9 +225,7 @@ def _coerce_decimal(array: pa.Array, column_type: DataType) -> pa.Array:
         array = _written_decimals(array, column_type)
     kind = array.type
     if pa.types.is_decimal(kind) and kind.scale > column_type.scale:
-        array = pc.round(
-            array.cast(pa.decimal256(76, kind.scale)), column_type.scale, "half_towards_infinity"
-        )
+        array = _rounded(array.cast(pa.decimal256(76, kind.scale)), column_type.scale)
     elif pa.types.is_integer(kind):
         array = array.cast(pa.decimal128(20, 0)).cast(pa.decimal256(76, column_type.scale))
     elif pa.types.is_decimal(kind):
@@ -269,7 +267,11 @@ def _read_written(numbers: pa.Array, scale: int) -> pa.Array:
     is_zero = pc.less(pc.abs(numbers), pa.scalar(least, numbers.type))
     numbers = pc.if_else(is_zero, pa.scalar(0, numbers.type), numbers)
     decimals = numbers.cast(pa.string()).cast(pa.decimal256(76, scale + _DIGITS_OF_DOUBLES))
-    return pc.round(decimals, scale, "half_towards_infinity").cast(pa.decimal256(76, scale))
+    return _rounded(decimals, scale).cast(pa.decimal256(76, scale))
+
+
+def _rounded(decimals: pa.Array, scale: int) -> pa.Array:
+    return pc.round(decimals, scale, "half_towards_infinity")
 
 
 def _read_decimals(texts: pa.Array, column_type: DataType) -> pa.Array:
