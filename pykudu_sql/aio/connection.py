@@ -176,9 +176,12 @@ class AsyncConnection:
         self._connection.interrupt()
 
     async def close(self) -> None:
-        """Roll back what is open and give the database back. Closing twice is allowed."""
+        """Roll back what is open and give the database back. Closing twice is allowed.
+
+        Statements of other tasks are interrupted.
+        """
         try:
-            await self._worker.run(self._connection.close)
+            await self._worker.run_beside(self._connection.close)
         finally:
             self._worker.end()
 
@@ -188,7 +191,9 @@ class AsyncConnection:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: object
     ) -> None:
+        # What the block was left with is committed behind the statements of its tasks.
+        run = self._worker.run if kind is None else self._worker.run_beside
         try:
-            await self._worker.run(self._connection.__exit__, kind, error, trace)
+            await run(self._connection.__exit__, kind, error, trace)
         finally:
             self._worker.end()

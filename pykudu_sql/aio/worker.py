@@ -11,9 +11,12 @@ closing does nothing.
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
 from typing import ParamSpec, TypeVar
 
 from pykudu_sql.storage.common.thread_pool import ThreadPool
+from pykudu_sql.storage.errors import InterfaceError
 from pykudu_sql.storage.fs.process import current_process
 
 P = ParamSpec("P")
@@ -41,14 +44,30 @@ class Worker:
         """
         if self._has_ended or not self._process.is_current:
             return call(*args, **kwargs)
-        submitted = self._pool.submit(call, *args, **kwargs)
+        return await self._result(self._pool.submit(call, *args, **kwargs))
+
+    async def run_beside(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a call that ends those which run, or wait, in the thread: in another one.
+
+        Raises CancelledError: see `run`.
+        """
+        if self._has_ended or not self._process.is_current:
+            return call(*args, **kwargs)
+        beside = ThreadPool(1, "pykudu_sql.aio")
+        try:
+            return await self._result(beside.submit(call, *args, **kwargs))
+        finally:
+            beside.shutdown(wait=False)
+
+    async def _result(self, submitted: "Future[R]") -> R:
         waiting = asyncio.wrap_future(submitted)
         try:
             return await asyncio.shield(waiting)
         except asyncio.CancelledError:
             if not submitted.cancel():
                 if self._interrupt is not None:
-                    self._interrupt()
+                    with suppress(InterfaceError):  # it is being closed, which interrupts too
+                        self._interrupt()
                 await asyncio.wait([waiting])
                 if not waiting.cancelled():
                     waiting.exception()  # what it raised is of no more use

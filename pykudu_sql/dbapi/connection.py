@@ -350,8 +350,9 @@ class Connection:
     def close(self) -> None:
         """Roll back what is open and give the database back. Closing twice is allowed.
 
-        Warns (ResourceWarning) if rows were changed and not committed. A connection that a forked
-        child inherits is the parent's: closing it there does nothing.
+        A statement that another thread runs is interrupted, and raises QueryCancelledError. Warns
+        (ResourceWarning) if rows were changed and not committed. A connection that a forked child
+        inherits is the parent's: closing it there does nothing.
         """
         if self._closed_with_changes():
             warnings.warn(

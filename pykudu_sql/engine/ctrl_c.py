@@ -3,6 +3,11 @@
 An exception raised in the middle of DuckDB's wait leaves its other threads at work, and DuckDB may
 then wait for them for ever; one in the middle of a flush would come between two steps that belong
 together. So a signal only requests the stop; the threads stop at a safe point.
+
+Python calls a handler in the main thread, between two steps of it. That may be minutes away, since
+DuckDB has the main thread work on a join as its others do; and an interrupt that comes before
+DuckDB has begun is lost. So a thread that hears of signals at once interrupts the work until it has
+ended.
 """
 
 import threading
@@ -10,12 +15,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from pykudu_sql.engine.signal_watch import watch_sigint
 from pykudu_sql.storage.common.ctrl_c import INTERRUPT, SIGINT, handler_of, set_handler
 
 
 @contextmanager
 def ctrl_c_interrupts(interrupt: Callable[[], None]) -> Iterator[None]:
     """Have SIGINT call `interrupt` meanwhile; programs with a handler of their own keep it.
+
+    `interrupt`: also called from another thread.
 
     Raises KeyboardInterrupt: there was a SIGINT; its cause is what the work raised, if it did.
     """
@@ -31,7 +39,8 @@ def ctrl_c_interrupts(interrupt: Callable[[], None]) -> Iterator[None]:
 
     set_handler(SIGINT, notice)
     try:
-        yield
+        with watch_sigint(interrupt, presses):
+            yield
     except Exception as error:
         if presses:
             raise KeyboardInterrupt from error

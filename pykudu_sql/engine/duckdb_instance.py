@@ -181,8 +181,10 @@ class DuckDB:
 def _open(options: EngineOptions) -> "DuckDBPyConnection":
     import duckdb
 
+    from pykudu_sql.engine.process_end import come_first
     from pykudu_sql.engine.value_guard import add_guards
 
+    come_first()
     config: dict[str, str | bool | int | float | list[str]] = {
         "temp_directory": options.spill_directory() if options.spill_directory else ""
     }

@@ -5,16 +5,21 @@ engine runs. The engine cannot check; it is interrupted from another thread, rep
 statement has ended, since an interrupt before the engine has begun is lost. A request cancels the
 statement that runs when it is made, never the next one. A request while none runs cancels the
 streamed results that are still being fetched, between two of their batches.
+
+Closing the connection is a request after which no statement begins.
 """
 
 import threading
 import time
 from collections.abc import Callable
 
-from pykudu_sql.storage.errors import QueryCancelledError
+from pykudu_sql.engine.process_end import check_process, stop_before_exit
+from pykudu_sql.storage.errors import InterfaceError, QueryCancelledError
 
 _INTERRUPT_INTERVAL = 0.02
 _ON_REQUEST = "the statement was interrupted"
+_ON_CLOSE = "the statement was interrupted: its connection was closed"
+_ON_EXIT = "the statement was interrupted: the process ends"
 
 
 class Cancellation:
@@ -24,8 +29,8 @@ class Cancellation:
     """
 
     __slots__ = (
-        "_interrupt_engine", "_lock", "_reason", "_requests", "_statement_count", "_timer",
-        "running",
+        "__weakref__", "_interrupt_engine", "_is_closed", "_lock", "_reason", "_requests",
+        "_statement_count", "_timer", "running",
     )  # fmt: skip
 
     def __init__(self, interrupt_engine: Callable[[], None]) -> None:
@@ -40,6 +45,8 @@ class Cancellation:
         self._requests = 0  # while nothing ran
         self._reason: str | None = None
         self._timer: threading.Timer | None = None
+        self._is_closed = False
+        stop_before_exit(self)
 
     def begin(self, timeout: int, elapsed: float = 0.0) -> None:
         """A statement begins, or goes on.
@@ -48,11 +55,15 @@ class Cancellation:
             timeout: milliseconds that it may take; 0 for as long as it needs.
             elapsed: seconds of them that it has taken before.
 
-        Raises QueryCancelledError: those are all that it may take.
+        Raises QueryCancelledError: those are all that it may take; InterfaceError: the connection
+        is closed; SystemExit: the process ends, and this thread is left over.
         """
+        check_process()
         if timeout and timeout / 1000 <= elapsed:
             raise QueryCancelledError(_too_long(timeout))
         with self._lock:
+            if self._is_closed:
+                raise InterfaceError("the connection is closed")
             self.running = self._statement_count = self._statement_count + 1
             self._reason = None
             if timeout:
@@ -62,12 +73,16 @@ class Cancellation:
                 self._timer.start()
 
     def end(self) -> None:
-        """The statement has ended, however it did."""
+        """The statement has ended, however it did.
+
+        Raises SystemExit: so does the process, and this thread is left over.
+        """
         with self._lock:
             self.running = 0
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
+        check_process()
 
     def request(self) -> None:
         """Ask the running statement to stop; if none runs, the results that are read on.
@@ -78,8 +93,22 @@ class Cancellation:
         if not number:
             self._requests += 1
         elif self._reason is None:
-            arguments = (number, _ON_REQUEST)
-            threading.Thread(target=self._stop, args=arguments, daemon=True).start()
+            self._start_to_stop(number, _ON_REQUEST)
+
+    def close(self) -> None:
+        """Ask the running statement to stop, and let no other begin. Returns at once."""
+        with self._lock:
+            self._is_closed = True
+        number = self.running
+        if number:
+            self._start_to_stop(number, _ON_CLOSE)
+
+    def stop_at_exit(self) -> bool:
+        """See Stoppable."""
+        return self._press(self.running, _ON_EXIT)
+
+    def _start_to_stop(self, number: int, reason: str) -> None:
+        threading.Thread(target=self._stop, args=(number, reason), daemon=True).start()
 
     def check(self) -> None:
         """A place where the statement can stop without harm.
@@ -118,14 +147,18 @@ class Cancellation:
 
     def _stop(self, number: int, reason: str) -> None:
         """Have one statement stop; returns when it has."""
-        while True:
-            with self._lock:
-                if self.running != number:
-                    return
-                if self._reason is None:
-                    self._reason = reason
-                self._interrupt_engine()
+        while self._press(number, reason):
             time.sleep(_INTERRUPT_INTERVAL)
+
+    def _press(self, number: int, reason: str) -> bool:
+        """Ask one statement to stop; False where it has."""
+        with self._lock:
+            if not number or self.running != number:
+                return False
+            if self._reason is None:
+                self._reason = reason
+            self._interrupt_engine()
+            return True
 
 
 def _too_long(timeout: int) -> str:

@@ -214,6 +214,8 @@ class _Running(AbstractContextManager[None]):
             if self._is_outermost and isinstance(error, QueryCancelledError):
                 state.cancellation.check()  # says why; the engine knows that it was interrupted
         finally:
-            if self._is_outermost:
-                state.cancellation.end()
-            state.lock.release()
+            try:
+                if self._is_outermost:
+                    state.cancellation.end()
+            finally:
+                state.lock.release()

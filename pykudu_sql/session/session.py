@@ -365,10 +365,12 @@ class Session:
     def close(self) -> None:
         """Roll back, and give the database back. Closing twice is allowed.
 
-        In a child forked from the process that opened it nothing happens.
+        A statement of another thread is interrupted. In a child forked from the process that opened
+        it nothing happens.
         """
         if not self.process.is_current:
             return
+        self._state.cancellation.close()
         with self._state.lock:
             if self.is_closed:
                 return

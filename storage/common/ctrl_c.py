@@ -20,6 +20,7 @@ from typing import Any, Final
 _signals = import_module("_signal")
 handler_of: Callable[[int], Any] = _signals.getsignal
 set_handler: Callable[[int, Any], Any] = _signals.signal
+set_wakeup: Callable[..., int] = _signals.set_wakeup_fd
 SIGINT: int = _signals.SIGINT
 INTERRUPT: object = _signals.default_int_handler  # raises KeyboardInterrupt
 _WAIT_SECONDS = 0.05

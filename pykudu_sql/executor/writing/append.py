@@ -101,7 +101,8 @@ def _append(state: SessionState, table: TableInfo, kind: RowOpKind, data: object
         with state.error_boundary.program_code():
             reader = _reader(data)
         most = chunk_bytes(state.store.budget)
-        return _append_stream(state, table, kind, reader_rows(reader, most, state.error_boundary))
+        rows = reader_rows(reader, most, state.error_boundary, state.check_cancelled)
+        return _append_stream(state, table, kind, rows)
     with state.error_boundary.program_code():
         names = [column.name for column in table.schema.visible_columns]
         source_columns = columns_of_rows(data, names) or _columns(data)

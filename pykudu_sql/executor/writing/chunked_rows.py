@@ -22,6 +22,7 @@ from pykudu_sql.executor.writing.engine_values import storable
 from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.settings import EMBEDDED
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.cancellation import CancelCheck, never_cancelled
 from pykudu_sql.storage.common.memory_budget import MemoryBudget
 from pykudu_sql.storage.common.row_allowance import LEAST_WIDE_BYTES, rows_within
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
@@ -117,7 +118,10 @@ def chunk_bytes(budget: MemoryBudget) -> int:
 
 
 def reader_rows(
-    reader: pa.RecordBatchReader, most: int, error_boundary: ErrorBoundary
+    reader: pa.RecordBatchReader,
+    most: int,
+    error_boundary: ErrorBoundary,
+    cancel_check: CancelCheck = never_cancelled,
 ) -> ChunkedRows:
     """The rows of an Arrow reader.
 
@@ -125,9 +129,11 @@ def reader_rows(
         reader: of the program: what it raises leaves the API as it is.
         most: bytes of a chunk; its last batch may exceed it.
         error_boundary: of the statement.
+        cancel_check: called before each batch, of which a chunk may have any number.
     """
 
     def read() -> pa.RecordBatch | None:
+        cancel_check()
         with error_boundary.program_code():
             return next(reader, None)
 

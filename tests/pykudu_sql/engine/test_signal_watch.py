@@ -1,0 +1,72 @@
+"""SIGINT while the main thread is where Python calls no handler."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+
+import pykudu_sql
+from pykudu_sql.engine.signal_watch import watch_sigint
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+
+
+@pytest.fixture(autouse=True)
+def _handler() -> Iterator[list[int]]:
+    noted: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: noted.append(number))
+    yield noted
+    signal.signal(signal.SIGINT, before)
+
+
+def test_a_signal_interrupts_the_work_until_it_has_ended(_handler: list[int]) -> None:
+    pressed: list[str] = []
+    with watch_sigint(lambda: pressed.append(threading.current_thread().name), _handler):
+        os.kill(os.getpid(), signal.SIGINT)
+        while len(pressed) < 3:
+            time.sleep(0.001)
+    count = len(pressed)
+    assert set(pressed) == {"pykudu-ctrl-c"}
+    with watch_sigint(lambda: pressed.append("the next work"), []):
+        time.sleep(0.05)
+    assert len(pressed) == count
+
+
+def test_one_that_came_before_interrupts_too() -> None:
+    pressed = threading.Event()
+    with watch_sigint(pressed.set, [signal.SIGINT]):
+        assert pressed.wait(60)
+
+
+def test_signals_are_passed_on_to_a_pipe_that_was_there() -> None:
+    source, target = os.pipe()
+    os.set_blocking(target, False)
+    before = signal.set_wakeup_fd(target)
+    try:
+        with watch_sigint(lambda: None, []):
+            os.kill(os.getpid(), signal.SIGINT)
+            assert os.read(source, 9) == bytes([signal.SIGINT])
+        assert signal.set_wakeup_fd(before) == target
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(source)
+        os.close(target)
+
+
+def test_ctrl_c_ends_a_join_that_the_engine_computes_in_the_main_thread() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute("create table t (id bigint primary key, a int)")
+        rows = pa.table({"id": range(20_000), "a": pa.array(range(20_000), pa.int32())})
+        connection.append("t", rows)
+        timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            connection.execute("select count(*) from t x, t y, t z where x.a + y.a * z.a = 7")
+        timer.join()
+        assert connection.execute("select count(*) from t").fetchall() == [(20_000,)]
