@@ -16,7 +16,12 @@ from pykudu_sql.planner.constant_folding.moment import reads_current_time
 from pykudu_sql.planner.ddl.ddl_constants import expression_tree
 from pykudu_sql.planner.ddl_grammar.syntax import CheckClause
 from pykudu_sql.planner.functions.listed_values import write_as_listed
-from pykudu_sql.planner.operands.comparison import InexactKeyError, compare, exact_cell, mirrored
+from pykudu_sql.planner.operands.comparison import (
+    EngineRequiredError,
+    compare,
+    exact_cell,
+    mirrored,
+)
 from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
@@ -179,7 +184,7 @@ class _ConditionReader:
                 return Compared(operand, op, FixedCell(_float_cell(column, value)))
             try:
                 cell = exact_cell(column.type, value)
-            except InexactKeyError:
+            except EngineRequiredError:
                 raise _unlike(column, value) from None
             if cell is not None:
                 return Compared(operand, op, FixedCell(cell))

@@ -32,9 +32,15 @@ from pykudu_sql.planner.dml.change_query import (
     select_drafted,
     setting,
 )
+from pykudu_sql.planner.dml.key_change import (
+    Outputs,
+    key_delete,
+    key_update,
+    may_name_key,
+    returned_columns,
+)
 from pykudu_sql.planner.dml.large_constants import is_large
 from pykudu_sql.planner.dml.returning import read_returning
-from pykudu_sql.planner.operands.value import ParameterKey, Value
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.headings import name_entry
 from pykudu_sql.planner.parse.source_spans import node_span
@@ -42,8 +48,15 @@ from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.change_plans import ChangeQuery
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.plan import DeleteQuery, KeyDelete, KeyUpdate, NoOperation, UpdateQuery
-from pykudu_sql.planner.pushdown.key_access import GeneralPlan, key_values, parameters_of
+from pykudu_sql.planner.plan.plan import (
+    DeleteQuery,
+    KeyChange,
+    KeyDelete,
+    KeyUpdate,
+    NoOperation,
+    UpdateQuery,
+)
+from pykudu_sql.planner.pushdown.key_access import GeneralPlan, SingleRow, single_row
 from pykudu_sql.planner.query.query import finish
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -97,7 +110,9 @@ class _TargetRows:
         return list(zip(self.table.schema.key_ids, self.key_columns(), strict=True))
 
 
-def plan_update(source: SourceText, context: PlanContext) -> UpdateQuery | KeyUpdate | ChangeQuery:
+def plan_update(
+    source: SourceText, context: PlanContext
+) -> UpdateQuery | KeyUpdate | KeyChange | ChangeQuery:
     """Plan an UPDATE.
 
     Raises SyntaxError, NotSupportedError: a clause is wrong or not offered; UndefinedTableError,
@@ -119,7 +134,8 @@ def plan_update(source: SourceText, context: PlanContext) -> UpdateQuery | KeyUp
     clause = tree.args.get("from_")
     rows = _rows(tree, tree.this, [clause.this] if clause else [], context)
     assignments = read_assignments(tree.expressions, rows.table, rows.name, kind, context)
-    if tree.args.get("returning") is not None:
+    returned = _returned_by_key(rows, tree, context)
+    if returned is None and tree.args.get("returning") is not None:
         branch = setting(kind, rows.keys(), _set_anyway(assignments, kind))
         return _returning(rows, branch, tree, context)
     addressed = _has_addresses(rows, [a.node for a in assignments], context)
@@ -131,15 +147,19 @@ def plan_update(source: SourceText, context: PlanContext) -> UpdateQuery | KeyUp
     type_assigned_literals(rows.select, [a.column for a in computed], context)
     bound = _bound(rows, rows.select.expressions, context)
     bound = bound.with_volatility(volatile)
-    if all(assignment.is_constant for assignment in assignments):
-        key = _single_key(rows, bound, context)
-        if key is not None:
-            pairs = tuple((a.column.id, a.value) for a in assignments)
-            keys = _in_order((*(a.value for a in assignments), *key))
-            return KeyUpdate(rows.table, key, pairs, general, keys, not bound.volatile)
+    pairs = tuple((a.column.id, a.value) for a in constants)
+    row = _single_row(rows, bound, context)
+    if row is not None:
+        # What names the rows comes before the values.
+        reversed_values = zip(computed[::-1], rows.select.expressions[::-1], strict=False)
+        values = {assignment.column.id: node for assignment, node in reversed_values}
+        change = key_update(row, assignments, values, bound, context, general, returned)
+        if change is not None:
+            return change
+    if returned is not None:
+        return plan_update(source, context.without_key_access())
     query = finish(bound, context)
     column_ids = tuple(a.column.id for a in computed)
-    pairs = tuple((a.column.id, a.value) for a in constants)
     return UpdateQuery(rows.table, column_ids, query, pairs)
 
 
@@ -155,7 +175,9 @@ def _set_anyway(assignments: Sequence[Assignment], kind: RowOpKind) -> list[Assi
     return [a for a in assignments if not (kind.ignores and a.column.immutable)]
 
 
-def plan_delete(source: SourceText, context: PlanContext) -> DeleteQuery | KeyDelete | ChangeQuery:
+def plan_delete(
+    source: SourceText, context: PlanContext
+) -> DeleteQuery | KeyDelete | KeyChange | ChangeQuery:
     """Plan a DELETE.
 
     Raises SyntaxError, NotSupportedError: a clause is wrong or not offered; UndefinedTableError,
@@ -175,13 +197,17 @@ def plan_delete(source: SourceText, context: PlanContext) -> DeleteQuery | KeyDe
         others.append(tree.this)
     target = named[0] if named else tree.this
     rows = _rows(tree, target, others, context)
-    if tree.args.get("returning") is not None:
+    returned = _returned_by_key(rows, tree, context)
+    if returned is None and tree.args.get("returning") is not None:
         branch = BranchDraft(RowOpKind.DELETE, rows.keys())
         return _returning(rows, branch, tree, context)
     bound = _bound(rows, [], context)
-    key = _single_key(rows, bound, context)
-    if key is not None:
-        return KeyDelete(rows.table, key, general, _in_order(key), not bound.volatile)
+    row = _single_row(rows, bound, context)
+    change = None if row is None else key_delete(row, bound, context, general, returned)
+    if change is not None:
+        return change
+    if returned is not None:
+        return plan_delete(source, context.without_key_access())
     return DeleteQuery(rows.table, finish(bound, context))
 
 
@@ -356,17 +382,18 @@ def _full_name(node: exp.Table, context: PlanContext) -> str:
     return context.catalog.full_name(name.lower())
 
 
-def _single_key(
-    rows: _TargetRows, bound: BoundQuery, context: PlanContext
-) -> tuple[Value, ...] | None:
+def _returned_by_key(rows: _TargetRows, tree: exp.Expr, context: PlanContext) -> Outputs | None:
+    """What RETURNING shows if the statement may be about one row by its key; else None."""
+    returning, where = tree.args.get("returning"), rows.select.args.get("where")
+    if returning is None or rows.joined or not context.settings.key_access:
+        return None
+    if not may_name_key(where, rows.table):
+        return None
+    return returned_columns(returning.expressions, rows.table, rows.name)
+
+
+def _single_row(rows: _TargetRows, bound: BoundQuery, context: PlanContext) -> SingleRow | None:
     if rows.joined or len(bound.references) != 1 or rows.select.args.get("with_") is not None:
         return None
     where = rows.select.args.get("where")
-    return key_values(where, bound, rows.reference(bound), context)
-
-
-def _in_order(values: Sequence[Value]) -> tuple[ParameterKey, ...]:
-    """The parameters of some values: positions ascending, names as they come."""
-    keys = parameters_of(tuple(values))
-    positions = [key for key in keys if isinstance(key, int)]
-    return (*sorted(positions), *(key for key in keys if isinstance(key, str)))
+    return single_row(where, bound, rows.reference(bound), context)

@@ -10,12 +10,11 @@ from typing import Any
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.explain.change_text import change_details, change_head
+from pykudu_sql.planner.explain.key_text import key_text
 from pykudu_sql.planner.explain.predicate_text import (
     column_names,
     matching_indexes,
-    parameter_text,
     predicate_text,
-    value_text,
 )
 from pykudu_sql.planner.operands.template import (
     AllOf,
@@ -24,7 +23,7 @@ from pykudu_sql.planner.operands.template import (
     ParameterInList,
     bind_predicate,
 )
-from pykudu_sql.planner.operands.value import Parameter, ParameterValues, Value
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.plan.plan import (
     ChangeQuery,
@@ -39,6 +38,7 @@ from pykudu_sql.planner.plan.plan import (
     InsertQuery,
     InsertReturning,
     InsertValues,
+    KeyChange,
     KeyDelete,
     KeyLookup,
     KeyUpdate,
@@ -145,13 +145,9 @@ def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
             return [*_pass_lines(plan.passes), *_lines(plan.plan, facts)]
         case Query():
             return _query(plan, facts)
-        case KeyLookup():
-            columns = ", ".join(name for name, _ in plan.outputs)
-            moment = [] if plan.bound is None else [f"as of: hybrid time {last_before(plan.bound)}"]
-            return _tree(
-                f"KEY LOOKUP {plan.table.name}",
-                [f"key: {_key(plan.table, plan.key)}", *moment, f"columns: {columns}"],
-            )
+        case KeyLookup() | KeyUpdate() | KeyDelete() | KeyChange():
+            text = key_text(plan)
+            return _tree(text.head, text.details)
         case InsertValues():
             names = _names(plan.table, plan.column_ids)
             return _tree(
@@ -170,19 +166,6 @@ def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
             )
         case DeleteQuery():
             return _tree(f"{plan.statement} {plan.table.name}", _query(plan.query, facts))
-        case KeyUpdate():
-            changes = ", ".join(
-                f"{plan.table.schema.by_id[i].name} = {_value(plan.table, i, value)}"
-                for i, value in plan.assignments
-            )
-            return _tree(
-                f"KEY UPDATE {plan.table.name}",
-                [f"key: {_key(plan.table, plan.key)}", f"set: {changes}"],
-            )
-        case KeyDelete():
-            return _tree(
-                f"KEY DELETE FROM {plan.table.name}", [f"key: {_key(plan.table, plan.key)}"]
-            )
         case ChangeQuery():
             return _tree(change_head(plan), [*change_details(plan), *_query(plan.query, facts)])
         case InsertReturning():
@@ -309,19 +292,6 @@ def _tree(head: str, below: Sequence[str]) -> list[str]:
 
 def _names(table: TableInfo, column_ids: Sequence[int]) -> str:
     return ", ".join(table.schema.by_id[i].name for i in column_ids)
-
-
-def _key(table: TableInfo, key: Sequence[Value]) -> str:
-    return " AND ".join(
-        f"{table.schema.by_id[i].name} = {_value(table, i, value)}"
-        for i, value in zip(table.schema.key_ids, key, strict=True)
-    )
-
-
-def _value(table: TableInfo, column_id: int, value: Value) -> str:
-    if isinstance(value, Parameter):
-        return parameter_text(value.key)
-    return value_text(value, table.schema.by_id[column_id])
 
 
 def _kind(kind: str) -> str:

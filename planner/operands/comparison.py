@@ -53,8 +53,8 @@ TIMESTAMP_TEXT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6
 _MIRROR = {Op.EQ: Op.EQ, Op.LT: Op.GT, Op.LE: Op.GE, Op.GT: Op.LT, Op.GE: Op.LE}
 
 
-class InexactKeyError(Exception):
-    """A key is compared with a value of another kind: only the engine knows what equals it."""
+class EngineRequiredError(Exception):
+    """Only the engine can tell what a statement about one row means for its parameters and row."""
 
 
 class Approximation(NamedTuple):
@@ -178,8 +178,8 @@ def exact_cell(column_type: DataType, value: object) -> Cell:
     """The one cell that equals a value; None when no cell of the type does.
 
     Unlike `to_cell` nothing is cut or rounded: `'abcd'` equals no VARCHAR(3) and 1.005 no
-    DECIMAL(9,2). Raises InexactKeyError: the value may equal several cells, or none may be compared
-    with it.
+    DECIMAL(9,2). Raises EngineRequiredError: the value may equal several cells, or none may be
+    compared with it.
     """
     if type(value) is int:
         limits = _INTEGER_RANGES.get(column_type.kind)
@@ -189,7 +189,7 @@ def exact_cell(column_type: DataType, value: object) -> Cell:
         return value
     equal, is_exact = compare(ColumnSchema(0, "", column_type, nullable=False), Op.EQ, value)
     if not is_exact:
-        raise InexactKeyError
+        raise EngineRequiredError
     if not isinstance(equal, Comparison):
         return None
     too_long = isinstance(equal.value, str) and 0 < column_type.length < len(equal.value)

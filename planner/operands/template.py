@@ -5,11 +5,12 @@ A template is a storage predicate, complete, or a tree with conditions that wait
 (`comparison`), so a parameter prunes exactly as the literal in its place would.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.comparison import (
     Approximation,
+    EngineRequiredError,
     all_approximations,
     among,
     any_approximation,
@@ -18,7 +19,13 @@ from pykudu_sql.planner.operands.comparison import (
     disjunction,
 )
 from pykudu_sql.planner.operands.value import Parameter, ParameterValues, parameter_value
-from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS, NEVER, Op, Predicate
+from pykudu_sql.storage.common.predicate.column_predicate import (
+    ALWAYS,
+    NEVER,
+    Op,
+    Predicate,
+    leaves,
+)
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
 
@@ -92,6 +99,32 @@ def loses_parameters(parts: Iterable[PredicateTemplate], whole: PredicateTemplat
     return not isinstance(whole, Waiting) and any(isinstance(part, Waiting) for part in parts)
 
 
+def parameters_in(template: PredicateTemplate) -> Iterator[Parameter]:
+    """The parameters of a template, left to right."""
+    match template:
+        case ParameterComparison(_, _, parameter):
+            yield parameter
+        case ParameterInList(_, values):
+            yield from (value for value in values if isinstance(value, Parameter))
+        case AllOf(parts) | AnyOf(parts):
+            for part in parts:
+                yield from parameters_in(part)
+        case _:
+            pass
+
+
+def columns_in(template: PredicateTemplate) -> Iterator[int]:
+    """The ids of the columns that a template is about, left to right; they may repeat."""
+    match template:
+        case ParameterComparison(column) | ParameterInList(column):
+            yield column.id
+        case AllOf(parts) | AnyOf(parts):
+            for part in parts:
+                yield from columns_in(part)
+        case _:
+            yield from (leaf.column_id for leaf in leaves(template))
+
+
 def bind_predicate(
     template: PredicateTemplate | None, parameters: ParameterValues
 ) -> Predicate | None:
@@ -107,6 +140,18 @@ def bind_predicate(
         return None
     bound = fill(template, parameters).predicate
     return None if bound == ALWAYS else bound
+
+
+def exact_predicate(template: PredicateTemplate, parameters: ParameterValues) -> Predicate:
+    """The predicate of a template of an exact condition, to be tested instead of the condition.
+
+    Raises InterfaceError: a parameter has no value; EngineRequiredError: one is of another kind
+    than its column, so that the predicate would be wider than the condition.
+    """
+    predicate, is_exact = fill(template, parameters)
+    if not is_exact:
+        raise EngineRequiredError
+    return predicate
 
 
 def fill(template: PredicateTemplate, parameters: ParameterValues) -> Approximation:

@@ -119,7 +119,8 @@ def bind_key(key: Sequence[Value], parameters: ParameterValues) -> tuple[Cell, .
 
     NULL equals nothing, and neither does a value the key column cannot hold exactly (`id = 2.5` on
     an INT column, `name = 'abcd'` on a VARCHAR(3)). Raises InterfaceError: a parameter has no
-    value, or one that SQL has not; InexactKeyError: a parameter is of another kind than its column.
+    value, or one that SQL has not; EngineRequiredError: a parameter is of another kind than its
+    column.
     """
     cells: list[Cell] = []
     for value in key:

@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from pykudu_sql.dataclass import dataclass
+from pykudu_sql.planner.operands.template import PredicateTemplate
 from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Value
 from pykudu_sql.planner.plan.change_plans import (
     Change,
@@ -50,6 +51,7 @@ from pykudu_sql.planner.plan.write_plans import (
     DeleteQuery,
     InsertQuery,
     InsertValues,
+    KeyChange,
     KeyDelete,
     KeyUpdate,
     RestoreTable,
@@ -76,6 +78,7 @@ class KeyLookup:
         outputs: result names and the column id behind each.
         general: plans the same as a query, for parameters of another kind than the key.
         bound: as for `Scan`.
+        condition: what else the row must hold; None of nothing.
     """
 
     table: TableInfo
@@ -85,6 +88,7 @@ class KeyLookup:
     parameters: tuple[ParameterKey, ...] = ()
     bound: SnapshotBound | None = None
     cacheable: bool = True
+    condition: PredicateTemplate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +230,7 @@ class Explain:
 
 Write = InsertValues | InsertQuery | UpdateQuery | DeleteQuery | KeyUpdate | KeyDelete
 Plan = (
-    Query | KeyLookup | ConstantRow | Write | Change | CopyFrom | CopyTo | CopyTable
+    Query | KeyLookup | ConstantRow | Write | KeyChange | Change | CopyFrom | CopyTo | CopyTable
     | CreateTable | DropTables | AlterTable | TransactionControl | SavepointControl
     | SetOption | SetDatabase | UndropTable
     | RestoreTable | CreateSnapshot | DropSnapshot | Show | Pragma | Description | Namespace
@@ -280,6 +284,7 @@ __all__ = [
     "InsertQuery",
     "InsertReturning",
     "InsertValues",
+    "KeyChange",
     "KeyDelete",
     "KeyLookup",
     "KeyUpdate",

@@ -5,6 +5,8 @@ from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar
 
 from pykudu_sql.dataclass import dataclass
+from pykudu_sql.planner.operands.row_expression import RowExpression
+from pykudu_sql.planner.operands.template import PredicateTemplate
 from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Value
 from pykudu_sql.planner.plan.query_plans import Query
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -139,6 +141,31 @@ class KeyDelete:
     table: TableInfo
     key: tuple[Value, ...]
     general: Callable[[], "Plan"] = field(compare=False, repr=False)
+    parameters: tuple[ParameterKey, ...] = ()
+    cacheable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class KeyChange:
+    """UPDATE or DELETE of the one row whose key is given, by what the row holds.
+
+    Attributes:
+        kind: UPDATE_IGNORE or DELETE_IGNORE.
+        assignments: columns that are set to constants and parameters.
+        computed: columns that are set to what is computed from the row.
+        condition: what the row must hold to be changed; None of nothing.
+        returned: names and column ids that RETURNING shows; None without it.
+        general: as of `KeyUpdate`.
+    """
+
+    table: TableInfo
+    kind: RowOpKind
+    key: tuple[Value, ...]
+    general: Callable[[], "Plan"] = field(compare=False, repr=False)
+    assignments: tuple[tuple[int, Value], ...] = ()
+    computed: tuple[tuple[int, RowExpression], ...] = ()
+    condition: PredicateTemplate | None = None
+    returned: tuple[tuple[str, int], ...] | None = None
     parameters: tuple[ParameterKey, ...] = ()
     cacheable: bool = True
 

@@ -1,18 +1,25 @@
 """Key look-ups: statements about one row by its whole key, planned without the engine.
 
-The condition must be nothing but an equality with a constant or parameter for each key column, of
-which the push-down says that it is exact.
-Anything more (another conjunct, a join, an ORDER BY) is left to the engine, which loses nothing:
-the same equalities are pushed into its scan.
+The condition must have an equality with a constant or parameter for each key column, and beside
+these only what the push-down says exactly: it is then tested on the cells of the row.
+Anything more (a join, an ORDER BY, a condition that only the engine can compute) is left to the
+engine, which loses nothing: the same equalities are pushed into its scan.
 """
 
 from collections.abc import Callable
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.bound_query import BoundQuery, table_of
 from pykudu_sql.planner.bind.relations import TableReference
-from pykudu_sql.planner.operands.template import ParameterComparison
+from pykudu_sql.planner.operands.template import (
+    ParameterComparison,
+    PredicateTemplate,
+    all_of,
+    loses_parameters,
+    parameters_in,
+)
 from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Value
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import KeyLookup, Plan
@@ -60,41 +67,69 @@ def key_lookup(
     if source is not reference.node or not _keeps_a_row(select.args.get("limit")):
         return None
     outputs = plain_outputs(select, reference)
-    key = key_values(select.args.get("where"), bound, reference, context)
-    if outputs is None or key is None:
+    row = single_row(select.args.get("where"), bound, reference, context)
+    if outputs is None or row is None:
         return None
     named = tuple(zip(bound.names, outputs, strict=True))
     return KeyLookup(
         reference.table,
-        key,
+        row.key,
         named,
         general,
-        parameters_of(key),
+        row.parameters,
         reference.bound,
         not bound.volatile,
+        row.condition,
     )
 
 
-def key_values(
+@dataclass(frozen=True, slots=True)
+class SingleRow:
+    """The one row that a WHERE can hold for.
+
+    Attributes:
+        key: in key order.
+        condition: what the row must hold besides; None of nothing.
+    """
+
+    key: tuple[Value, ...]
+    condition: PredicateTemplate | None
+
+    @property
+    def parameters(self) -> tuple[ParameterKey, ...]:
+        """The keys of its parameters, each once."""
+        others = () if self.condition is None else tuple(parameters_in(self.condition))
+        return parameters_of((*self.key, *others))
+
+
+def single_row(
     where: exp.Where | None, bound: BoundQuery, reference: TableReference, context: PlanContext
-) -> tuple[Value, ...] | None:
-    """The key that a WHERE fixes and nothing else, in key order; None if it does not."""
+) -> SingleRow | None:
+    """The row that a WHERE fixes by its whole key; None if it does not, or only the engine can."""
     if not context.settings.key_access:
         return None
     reader = ConditionReader(bound, context)
+    key_ids = reference.table.schema.key_ids
     values: dict[int, Value] = {}
+    others: list[PredicateTemplate] = []
     for part in conjuncts(where.this if where is not None else None):
-        if not isinstance(part, exp.EQ):
-            return None
         conditions = reader.read(part)
         if len(conditions) != 1 or conditions[0].reference is not reference:
             return None
-        equal = _equal_value(conditions[0])
-        if equal is None or equal[0] in values:
+        condition = conditions[0]
+        equal = _equal_value(condition) if isinstance(part, exp.EQ) else None
+        if equal is not None and equal[0] in key_ids and equal[0] not in values:
+            values[equal[0]] = equal[1]
+        elif condition.is_exact:
+            others.append(condition.template)
+        else:
             return None
-        values[equal[0]] = equal[1]
-    key_ids = reference.table.schema.key_ids
-    return tuple(values[i] for i in key_ids) if set(values) == set(key_ids) else None
+    if set(values) != set(key_ids):
+        return None
+    template = all_of(others) if others else None
+    if template is not None and loses_parameters(others, template):
+        return None
+    return SingleRow(tuple(values[i] for i in key_ids), template)
 
 
 def _equal_value(condition: Condition) -> tuple[int, Value] | None:

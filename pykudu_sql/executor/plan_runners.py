@@ -10,7 +10,7 @@ from functools import cache, partial
 
 from pykudu_sql.executor.reading.constants import Constants
 from pykudu_sql.executor.session_state import Prepared, SessionState
-from pykudu_sql.planner.operands.comparison import InexactKeyError
+from pykudu_sql.planner.operands.comparison import EngineRequiredError
 from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.command import ConstantRow
 from pykudu_sql.planner.plan.plan import (
@@ -25,6 +25,7 @@ from pykudu_sql.planner.plan.plan import (
     InsertQuery,
     InsertReturning,
     InsertValues,
+    KeyChange,
     KeyDelete,
     KeyLookup,
     KeyUpdate,
@@ -40,10 +41,18 @@ from pykudu_sql.results.result import Outcome
 def prepare_plan(state: SessionState, plan: Plan) -> Prepared:
     """The function that runs a plan in a session with given parameters."""
     match plan:
-        case KeyLookup():
+        case KeyLookup(condition=None):
             from pykudu_sql.executor.reading.key_lookup import Lookup
 
             return _or_in_general(state, plan, Lookup(state, plan))
+        case KeyLookup():
+            from pykudu_sql.executor.reading.key_lookup import FilteredLookup
+
+            return _or_in_general(state, plan, FilteredLookup(state, plan))
+        case KeyChange():
+            from pykudu_sql.executor.writing.key_changes import KeyChanges
+
+            return _or_in_general(state, plan, KeyChanges(state, plan))
         case KeyUpdate() | KeyDelete():
             return _or_in_general(state, plan, _prepare_write()(state, plan))
         case Query():
@@ -111,14 +120,14 @@ def _explain_prepared(
 
 
 def _or_in_general(
-    state: SessionState, plan: KeyLookup | KeyUpdate | KeyDelete, run: Prepared
+    state: SessionState, plan: KeyLookup | KeyUpdate | KeyDelete | KeyChange, run: Prepared
 ) -> Prepared:
     """What runs a statement about one key, as a query where only the engine can compare it."""
 
     def attempt(parameters: ParameterValues) -> Outcome:
         try:
             return run(parameters)
-        except InexactKeyError:
+        except EngineRequiredError:
             return prepare_plan(state, plan.general())(parameters)
 
     return attempt

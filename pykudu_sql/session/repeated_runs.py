@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from pykudu_sql.executor.parameter_shape import check_parameter_shape
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.changes import change_many
+from pykudu_sql.executor.writing.key_changes import KeyChanges
 from pykudu_sql.executor.writing.writes import write_many
+from pykudu_sql.planner.operands.comparison import EngineRequiredError
 from pykudu_sql.planner.operands.value import ParameterValues
-from pykudu_sql.planner.plan.plan import Change, Plan, Write
+from pykudu_sql.planner.plan.plan import Change, KeyChange, Plan, Write
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.errors import ProgrammingError
 
@@ -20,13 +22,26 @@ def run_many(
     `arity`: see `check_parameter_shape`. Raises ProgrammingError: the plan does not write rows;
     Error: it failed for one of them.
     """
-    if not isinstance(plan, Write | Change):
+    if not isinstance(plan, Write | Change | KeyChange):
         raise ProgrammingError(
             "executemany takes INSERT, UPSERT, UPDATE, DELETE or MERGE", hint="use execute"
         )
     for parameters in rows:
         if type(parameters) is not tuple or len(parameters) != arity:
             check_parameter_shape(plan, arity, parameters)
+    return _run(state, plan, rows)
+
+
+def _run(
+    state: SessionState, plan: Write | Change | KeyChange, rows: Sequence[ParameterValues]
+) -> Outcome:
+    if isinstance(plan, KeyChange):
+        try:
+            return KeyChanges(state, plan).run_many(rows)
+        except EngineRequiredError:
+            general = plan.general()
+            assert isinstance(general, Write | Change)
+            return _run(state, general, rows)
     if isinstance(plan, Change):
         return change_many(state, plan, rows)
     return write_many(state, plan, rows)

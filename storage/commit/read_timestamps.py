@@ -6,7 +6,12 @@ No commit gets a timestamp that was handed out here, or one below it, also not a
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pykudu_sql.storage.common.types.hybrid_time import bound_at_micros, last_before, to_micros
+from pykudu_sql.storage.common.types.hybrid_time import (
+    EVERYTHING,
+    bound_at_micros,
+    last_before,
+    to_micros,
+)
 from pykudu_sql.storage.errors import SnapshotInFutureError
 
 if TYPE_CHECKING:
@@ -72,6 +77,14 @@ class ReadTimestamps:
             pass  # a commit that had its time already is now known to MVCC; later ones lie behind
         self._mvcc.wait_for(bound, self._is_in_doubt)
         self._check_readable()
+
+    def wait_until_visible(self) -> None:
+        """Wait until every commit that is applied by now is visible or has failed.
+
+        Who lost to one of them and begins again at once would not see it, and lose again. Raises
+        OperationalError: that took longer than a minute.
+        """
+        self._mvcc.wait_for(EVERYTHING, self._is_in_doubt)
 
     def reserve_through(self, moment: "Timestamp") -> None:
         """Reserve timestamps up to `moment`, which no commit gets, also not after a crash."""

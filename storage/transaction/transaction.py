@@ -25,7 +25,7 @@ from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKin
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.types import Cell
-from pykudu_sql.storage.errors import InterfaceError
+from pykudu_sql.storage.errors import InterfaceError, SerializationError
 from pykudu_sql.storage.ingest.bulk_writer import coerce_columns
 from pykudu_sql.storage.tablet.rowset.locator import Located
 from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
@@ -281,9 +281,9 @@ class Transaction(TransactionReads):
             cancel_check: called while the commit waits for maintenance of its tablets.
 
         Returns the commit's hybrid time, None when nothing was written. Raises SerializationError:
-        another transaction came first; this one is rolled back; DuplicateObjectError: another one
-        made a table of the same name; ReadOnlyError, DiskError: it could not be made durable; or
-        what `cancel_check` raises; this one is rolled back.
+        another transaction came first, whose commit is visible by now; this one is rolled back;
+        DuplicateObjectError: another one made a table of the same name; ReadOnlyError, DiskError:
+        it could not be made durable; or what `cancel_check` raises; this one is rolled back.
         """
         if self._ended:
             raise InterfaceError("the transaction has ended")
@@ -292,8 +292,12 @@ class Transaction(TransactionReads):
             return None
         if self._services.budget.is_pressed or self._writes.memory >= _LARGE_BYTES:
             self._relieve(cancel_check)
-        with self._tablets_at_rest(cancel_check), DeferSigint():
-            return self._commit(durable, batch)
+        try:
+            with self._tablets_at_rest(cancel_check), DeferSigint():
+                return self._commit(durable, batch)
+        except SerializationError:
+            self._services.committer.timestamps.wait_until_visible()
+            raise
 
     def _relieve(self, cancel_check: CancelCheck) -> None:
         """Have changes in memory flushed before more come there.

@@ -15,7 +15,7 @@ from pykudu_sql.executor.reading.scans import rows_at_hand
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.explain.explain import EngineFacts, ExplainFacts, ScanFacts, explain
 from pykudu_sql.planner.explain.explain_json import explain_json
-from pykudu_sql.planner.operands.comparison import InexactKeyError
+from pykudu_sql.planner.operands.comparison import EngineRequiredError
 from pykudu_sql.planner.operands.template import bind_predicate
 from pykudu_sql.planner.operands.value import ParameterValues, bind_key
 from pykudu_sql.planner.plan.plan import (
@@ -93,7 +93,7 @@ def _lookup(
     """Where the row of a key lies now; None where no row can have the key."""
     try:
         key = bind_key(plan.key, parameters)
-    except InexactKeyError:
+    except EngineRequiredError:
         return None
     return None if key is None else asdict(state.store.trace_key(plan.table, key))
 

@@ -27,7 +27,7 @@ from pykudu_sql.executor.writing.column_values import array_of
 from pykudu_sql.executor.writing.engine_values import storable
 from pykudu_sql.executor.writing.parameter_batches import Batch, ConvertedRows, batch_action
 from pykudu_sql.executor.writing.repeated_cells import Fill, RepeatedCells, repeated_cells
-from pykudu_sql.planner.operands.comparison import InexactKeyError
+from pykudu_sql.planner.operands.comparison import EngineRequiredError
 from pykudu_sql.planner.operands.value import ParameterValues, bind_key, bind_value, parameter_value
 from pykudu_sql.planner.plan.plan import (
     DeleteQuery,
@@ -103,7 +103,7 @@ def write_many(
     """
     try:
         return _write(state, plan, parameter_rows)
-    except InexactKeyError:
+    except EngineRequiredError:
         assert isinstance(plan, KeyUpdate | KeyDelete)
         general = plan.general()
         assert isinstance(general, UpdateQuery | DeleteQuery)
@@ -141,6 +141,11 @@ def _action(
             return kind, _from_query(state, plan, kind, parameter_rows)
         case DeleteQuery():
             return RowOpKind.DELETE, _from_query(state, plan, RowOpKind.DELETE, parameter_rows)
+
+
+def verb_of(kind: RowOpKind) -> str:
+    """How the message of a statement says what it did to rows."""
+    return _VERBS[kind]
 
 
 def written(state: SessionState, kind: RowOpKind, results: RowResults) -> Outcome:

@@ -4,18 +4,22 @@ Both forms give the same answer. A condition is neither true nor false where it 
 has two masks. Values are ordered as the engine orders them: NaN equals NaN and is the greatest.
 """
 
-import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.predicate.column_predicate import Comparison, InList, Op
-from pykudu_sql.storage.common.predicate.predicate_eval import ARROW_KERNELS, evaluate
+from pykudu_sql.storage.common.predicate.predicate_eval import (
+    ARROW_KERNELS,
+    OPERATORS,
+    compare_cells,
+    evaluate,
+)
 from pykudu_sql.storage.common.predicate.row_condition import (
     AllOf,
     AnyOf,
@@ -127,9 +131,9 @@ def _between(left: _Values, op: Op, right: _Values) -> Truth:
     if left.type.is_floating:
         numbers = [fixed_view(v.cells, v.type).astype(np.float64) for v in (left, right)]
         nans = [np.isnan(each) for each in numbers]
-        true = _KERNELS[op](*numbers) | (_KERNELS[op](*nans) & (nans[0] | nans[1]))
+        true = OPERATORS[op](*numbers) | (OPERATORS[op](*nans) & (nans[0] | nans[1]))
     elif left.type.is_integer:
-        true = _KERNELS[op](*[fixed_view(v.cells, v.type) for v in (left, right)])
+        true = OPERATORS[op](*[fixed_view(v.cells, v.type) for v in (left, right)])
     else:
         true = true_flags_of(getattr(pc, ARROW_KERNELS[op])(plain(left.cells), plain(right.cells)))
     true = true & present
@@ -144,10 +148,14 @@ def holds(condition: RowCondition, cells: Mapping[int, Cell]) -> bool | None:
     match condition:
         case Compared(left, op, right):
             a, b = _cell(left, cells), _cell(right, cells)
-            return None if a is None or b is None else _is(a, op, b)
+            return None if a is None or b is None else compare_cells(a, op, b)
         case OneOf(operand, members):
             cell = _cell(operand, cells)
-            return None if cell is None else any(_is(cell, Op.EQ, member) for member in members)
+            return (
+                None
+                if cell is None
+                else any(compare_cells(cell, Op.EQ, member) for member in members)
+            )
         case Matches(operand, pattern):
             text = cells[operand.column_id]
             return None if text is None else _regex(pattern).search(str(text)) is not None
@@ -175,13 +183,6 @@ def _cell(side: Side, cells: Mapping[int, Cell]) -> Cell:
             return cells[side.column_id]
 
 
-def _is(left: Any, op: Op, right: Any) -> bool:
-    if left != left or right != right:
-        left, right = left != left, right != right
-    answer: bool = _KERNELS[op](left, right)
-    return answer
-
-
 def _regex_text(pattern: str) -> str:
     """A LIKE pattern as a regular expression, of Python's and of Arrow's kind alike."""
     return r"(?s)\A" + "".join(map(_regex_part, pattern)) + r"\z"
@@ -199,12 +200,3 @@ def _regex_part(character: str) -> str:
 @lru_cache(maxsize=256)
 def _regex(pattern: str) -> re.Pattern[str]:
     return re.compile(_regex_text(pattern).removesuffix(r"\z") + r"\Z")
-
-
-_KERNELS: Mapping[Op, Callable[[Any, Any], Any]] = {
-    Op.EQ: operator.eq,
-    Op.LT: operator.lt,
-    Op.LE: operator.le,
-    Op.GT: operator.gt,
-    Op.GE: operator.ge,
-}

@@ -1,10 +1,11 @@
-"""Evaluates predicates over batches of rows: one boolean mask, no loop over rows.
+"""Evaluates predicates over batches of rows, one boolean mask without a loop over rows, or on one.
 
 Fixed-width columns are compared on their stored values in numpy, strings by Arrow's kernels, and a
 dictionary column once per word. A row whose cell is NULL is never true but for IS NULL.
 """
 
 import math
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -71,6 +72,39 @@ def evaluate(
                 mask |= evaluate(part, columns, types)
             return mask
     return _evaluate_leaf(predicate, columns[predicate.column_id], types[predicate.column_id])
+
+
+def is_true(predicate: Predicate, cells: Mapping[int, Cell]) -> bool:
+    """Whether a predicate holds for one row; False where it is false or NULL.
+
+    `cells`: by column id, those that the predicate looks at among them.
+    """
+    match predicate:
+        case And(parts):
+            return all(is_true(part, cells) for part in parts)
+        case Or(parts):
+            return any(is_true(part, cells) for part in parts)
+    cell = cells[predicate.column_id]
+    if cell is None or isinstance(predicate, IsNull):
+        return cell is None and isinstance(predicate, IsNull)
+    match predicate:
+        case Comparison(_, op, value):
+            return compare_cells(cell, op, value)
+        case InList(_, values):
+            return any(compare_cells(cell, Op.EQ, value) for value in values if value is not None)
+        case StartsWith(_, prefix):
+            return cell[: len(prefix)] == prefix  # type: ignore[index]
+        case Among(_, members):
+            return bool(members.contains(np.array([cell], np.int64))[0])
+    return True
+
+
+def compare_cells(left: Any, op: Op, right: Any) -> bool:
+    """Whether `left op right` holds for two cells of one type, none of them NULL."""
+    if left != left or right != right:
+        left, right = left != left, right != right
+    answer: bool = OPERATORS[op](left, right)
+    return answer
 
 
 def _length(columns: Mapping[int, pa.Array]) -> int:
@@ -143,7 +177,7 @@ def _compare(stored: npt.NDArray[Any], op: Op, value: Cell, column_type: DataTyp
     if column_type.width == 16:
         assert isinstance(value, int)
         return _compare_wide(stored, op, value)
-    mask: Mask = _NUMPY_KERNELS[op](stored, value)
+    mask: Mask = OPERATORS[op](stored, value)
     return mask
 
 
@@ -158,7 +192,7 @@ def _compare_floats(stored: npt.NDArray[Any], op: Op, value: float) -> Mask:
         else:
             mask = np.full(len(stored), op is Op.LE)
         return mask
-    mask = _NUMPY_KERNELS[op](stored, np.float64(value))
+    mask = OPERATORS[op](stored, np.float64(value))
     if op in (Op.GT, Op.GE):
         mask |= np.isnan(stored)
     return mask
@@ -174,8 +208,8 @@ def _compare_wide(stored: npt.NDArray[np.uint64], op: Op, value: int) -> Mask:
         level &= low == value_low
         return level
     strict = Op.LT if op in (Op.LT, Op.LE) else Op.GT
-    mask: Mask = _NUMPY_KERNELS[strict](high, value_high)
-    mask |= level & _NUMPY_KERNELS[op](low, value_low)
+    mask: Mask = OPERATORS[strict](high, value_high)
+    mask |= level & OPERATORS[op](low, value_low)
     return mask
 
 
@@ -210,14 +244,13 @@ _TABLE_SHARE = 16
 # As many are searched one by one; NumPy's way for many has 50 us of calls before it begins.
 _SEARCHED_ROWS = 4096
 
-_NUMPY_KERNELS: Mapping[Op, Callable[[Any, Any], Any]] = {
-    Op.EQ: np.equal,
-    Op.LT: np.less,
-    Op.LE: np.less_equal,
-    Op.GT: np.greater,
-    Op.GE: np.greater_equal,
+OPERATORS: Mapping[Op, Callable[[Any, Any], Any]] = {
+    Op.EQ: operator.eq,
+    Op.LT: operator.lt,
+    Op.LE: operator.le,
+    Op.GT: operator.gt,
+    Op.GE: operator.ge,
 }
-
 # By name, for the module that has them is loaded when the first one is called.
 ARROW_KERNELS: Mapping[Op, str] = {
     Op.EQ: "equal",

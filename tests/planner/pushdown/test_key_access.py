@@ -3,6 +3,7 @@
 import pytest
 
 from pykudu_sql.planner.bind.binder import bind
+from pykudu_sql.planner.explain.predicate_text import predicate_text
 from pykudu_sql.planner.operands.value import Parameter
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.plan.context import PlanContext
@@ -47,8 +48,8 @@ def test_a_parameter_of_a_key_waits_for_its_value(context: PlanContext) -> None:
 @pytest.mark.parametrize(
     "sql",
     [
-        "select a from t", "select a from t where id = 5 and a = 1",
-        "select a from t where id = 5 and id = 5", "select a from t where id = 5 or id = 6",
+        "select a from t", "select a from t where id = 5 and abs(a) = 1",
+        "select a from t where id = 5 and s like 'x%'", "select a from t where id = 5 or id = 6",
         "select a from t where id > 5", "select host from events where host = 'x'",
         "select a + 1 from t where id = 5", "select a from t where id = 5 order by a",
         "select a from t where id = 5 limit 0", "select distinct a from t where id = 5",
@@ -61,6 +62,29 @@ def test_a_parameter_of_a_key_waits_for_its_value(context: PlanContext) -> None:
 )  # fmt: skip
 def test_anything_more_or_less_is_left_to_the_engine(context: PlanContext, sql: str) -> None:
     assert lookup(sql, context) is None
+
+
+@pytest.mark.parametrize(
+    ("sql", "condition", "parameters"),
+    [
+        ("select a from t where id = 5 and a = 1", "a = 1", ()),
+        ("select a from t where id = 5 and id = 6", "id = 6", ()),
+        ("select a from t where s is null and id = ? and b <= ?", "s IS NULL AND b <= ?2", (0, 1)),
+        ("select a from t where id = 5 and (a in (1, ?) or not b > 3)", None, ()),
+        ("select a from t where id = 5 and (a in (1, ?) or b = 3)", "b = 3 OR a IN (1, ?1)", (0,)),
+    ],
+)
+def test_what_else_the_row_must_hold_is_a_condition_of_the_lookup(
+    context: PlanContext, sql: str, condition: str | None, parameters: tuple[int, ...]
+) -> None:
+    found = lookup(sql, context)
+    if condition is None:
+        assert found is None
+        return
+    assert found is not None
+    assert found.condition is not None
+    assert predicate_text(found.condition, found.table.schema) == condition
+    assert found.parameters == parameters
 
 
 def test_key_access_can_be_turned_off(context: PlanContext) -> None:

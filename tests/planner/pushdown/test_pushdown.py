@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pykudu_sql.planner.explain.predicate_text import predicate_text
-from pykudu_sql.planner.operands.comparison import InexactKeyError, compare, exact_cell
+from pykudu_sql.planner.operands.comparison import EngineRequiredError, compare, exact_cell
 from pykudu_sql.planner.operands.template import bind_predicate
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Query
@@ -276,5 +276,5 @@ def test_a_key_is_matched_exactly_or_not_at_all(
 def test_what_a_value_of_another_kind_equals_is_left_to_the_engine(
     type_name: str, value: object
 ) -> None:
-    with pytest.raises(InexactKeyError):
+    with pytest.raises(EngineRequiredError):
         exact_cell(parse_type(type_name), value)

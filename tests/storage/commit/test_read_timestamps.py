@@ -1,5 +1,7 @@
 """Timestamps to read at: between the commits before and those after."""
 
+import threading
+
 from pykudu_sql.storage.commit.read_timestamps import ReadTimestamps
 from pykudu_sql.storage.common.types.hybrid_time import bound_at
 from tests.storage.small_store import SmallStore
@@ -23,3 +25,18 @@ def test_what_is_below_a_readable_bound_stays_so() -> None:
     bound = bound_at(timestamps.pin())
     timestamps.wait_until_readable(bound)
     assert small.upsert({1: 1}) >= bound
+
+
+def test_a_commit_that_is_applied_is_waited_for_until_it_is_visible() -> None:
+    small = SmallStore()
+    committer = small.store.committer
+    applied = committer.clock.now()
+    committer.mvcc.assign(applied)
+    waiter = threading.Thread(target=committer.timestamps.wait_until_visible)
+    waiter.start()
+    waiter.join(0.05)
+    assert waiter.is_alive()
+    committer.mvcc.publish(applied)
+    waiter.join(10)
+    assert not waiter.is_alive()
+    committer.timestamps.wait_until_visible()

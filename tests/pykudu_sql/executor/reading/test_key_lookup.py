@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from pykudu_sql import Connection
-from pykudu_sql.executor.reading.key_lookup import Lookup
+from pykudu_sql.executor.reading.key_lookup import FilteredLookup, Lookup
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.operands.comparison import InexactKeyError
+from pykudu_sql.planner.operands.comparison import EngineRequiredError
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_a_key_that_no_row_has_gives_no_row(look_up: Callable[..., Any], key: ob
 
 
 def test_a_key_that_only_the_engine_can_compare_is_left_to_it(look_up: Callable[..., Any]) -> None:
-    with pytest.raises(InexactKeyError):
+    with pytest.raises(EngineRequiredError):
         look_up("SELECT word FROM t WHERE k = ?", 1 << 200)
 
 
@@ -60,3 +60,11 @@ def test_a_lookup_at_a_past_moment_gives_the_row_as_it_was(
     connection.execute("UPDATE t SET word = 'b' WHERE k = 1")
     assert look_up(f"SELECT word FROM t AS OF {past} WHERE k = ?", 1) == [("a",)]
     assert look_up("SELECT word FROM t WHERE k = ?", 1) == [("b",)]
+
+
+@pytest.mark.parametrize(("word", "rows"), [("a", [(1,)]), ("b", []), (None, []), ("a\0", [])])
+def test_a_condition_is_tested_on_the_row(
+    state: SessionState, planned: Callable[[str], Any], look_up: Any, word: object, rows: object
+) -> None:
+    run = FilteredLookup(state, planned("SELECT k FROM t WHERE word = ? AND k = 1 AND n > 1"))
+    assert run((word,)).result.fetch(5) == rows

@@ -9,12 +9,14 @@ import pytest
 from pykudu_sql import Connection
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.chunked_rows import write_columns
+from pykudu_sql.executor.writing.key_changes import KeyChanges
 from pykudu_sql.executor.writing.writes import (
     insert_operations,
     mode_of,
     prepare_write,
     write_many,
 )
+from pykudu_sql.planner.operands.comparison import EngineRequiredError
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode
 from pykudu_sql.storage.errors import DataError, IntegrityError
@@ -164,3 +166,17 @@ def test_columns_are_written_whole_or_row_by_row(
     assert len(rows(connection)) == 2
     assert write(RowErrorMode.COLLECT) == 1
     assert rows(connection)[2:] == [(3, 30, None)]
+
+
+def test_a_row_that_is_read_first_is_changed_without_the_engine(
+    connection: Connection, state: SessionState, planned: Callable[[str], Any]
+) -> None:
+    connection.execute("CREATE TABLE c (k INT PRIMARY KEY, n INT)")
+    connection.execute("INSERT INTO c VALUES (1, 5), (2, NULL)")
+    add = KeyChanges(state, planned("UPDATE c SET n = n + ? WHERE k = ? RETURNING n"))
+    outcome = add((3, 1))
+    assert (outcome.rowcount, outcome.result and outcome.result.fetch(2)) == (1, [(8,)])
+    assert add((3, 5)).message == "Updated 0 row(s)"
+    with pytest.raises(EngineRequiredError):
+        add.run_many([(1, 1), ((1 << 31) - 1, 1)])
+    assert connection.execute("SELECT n FROM c").fetchall() == [(8,), (None,)]

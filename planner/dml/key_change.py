@@ -1,0 +1,142 @@
+"""UPDATE and DELETE of one row by its key, as far as they need no engine.
+
+Where only constants and parameters are set, the store does it without reading the row; else the
+row is read, and what is set, asked or shown is worked out on its cells.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.bound_query import BoundQuery
+from pykudu_sql.planner.bind.correlation_name import CorrelationName
+from pykudu_sql.planner.dml.assignments import Assignment
+from pykudu_sql.planner.dml.row_expressions import row_expression
+from pykudu_sql.planner.functions.output_names import output_name
+from pykudu_sql.planner.operands.row_expression import ParameterCell, RowExpression, nodes
+from pykudu_sql.planner.operands.value import ParameterKey, Value
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.plan import KeyDelete, KeyUpdate, Plan
+from pykudu_sql.planner.plan.write_plans import KeyChange
+from pykudu_sql.planner.pushdown.condition import ConditionReader, conjuncts
+from pykudu_sql.planner.pushdown.key_access import SingleRow, parameters_of
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+
+Outputs = tuple[tuple[str, int], ...]
+
+
+def key_update(
+    row: SingleRow,
+    assignments: Sequence[Assignment],
+    values: Mapping[int, exp.Expr],
+    bound: BoundQuery,
+    context: PlanContext,
+    general: Callable[[], Plan],
+    returned: Outputs | None,
+) -> KeyUpdate | KeyChange | None:
+    """The UPDATE of a row; None where only the engine can compute what is set.
+
+    Args:
+        row: the row.
+        assignments: what is set.
+        values: those in the query, by column id.
+        bound: the statement's query, over the table alone.
+        general: plans the same as a query.
+        returned: what RETURNING shows; None without it.
+    """
+    reader = ConditionReader(bound, context)
+    set_to, computed = list[tuple[int, Value]](), list[tuple[int, RowExpression]]()
+    for assignment in assignments:
+        column = assignment.column
+        if assignment.is_constant:
+            set_to.append((column.id, assignment.value))
+            continue
+        expression = row_expression(values[column.id], column, reader)
+        if expression is None:
+            return None
+        computed.append((column.id, expression))
+    table, cacheable = bound.references[0].table, not bound.volatile
+    keys = _in_order(row, [value for _, value in set_to], [value for _, value in computed])
+    if not computed and row.condition is None and returned is None:
+        return KeyUpdate(table, row.key, tuple(set_to), general, keys, cacheable)
+    if context.settings.collects_row_errors:
+        return None
+    return KeyChange(
+        table,
+        RowOpKind.UPDATE_IGNORE,
+        row.key,
+        general,
+        tuple(set_to),
+        tuple(computed),
+        row.condition,
+        returned,
+        keys,
+        cacheable,
+    )
+
+
+def key_delete(
+    row: SingleRow,
+    bound: BoundQuery,
+    context: PlanContext,
+    general: Callable[[], Plan],
+    returned: Outputs | None,
+) -> KeyDelete | KeyChange | None:
+    """The DELETE of a row; see `key_update`."""
+    table, cacheable, keys = bound.references[0].table, not bound.volatile, _in_order(row, (), ())
+    if row.condition is None and returned is None:
+        return KeyDelete(table, row.key, general, keys, cacheable)
+    if context.settings.collects_row_errors:
+        return None
+    kind, condition = RowOpKind.DELETE_IGNORE, row.condition
+    return KeyChange(table, kind, row.key, general, (), (), condition, returned, keys, cacheable)
+
+
+def returned_columns(
+    items: Sequence[exp.Expr], table: TableInfo, name: CorrelationName
+) -> Outputs | None:
+    """What a RETURNING list of plain columns and stars shows; None of any other.
+
+    `name`: what the statement calls the table. A name that is unknown is for the engine's plan.
+    """
+    outputs: list[tuple[str, int]] = []
+    for item in items:
+        inner = item.this if isinstance(item, exp.Alias) else item
+        if isinstance(item, exp.Star) and not any(item.args.values()):
+            outputs.extend((column.name, column.id) for column in table.schema.visible_columns)
+            continue
+        if not isinstance(inner, exp.Column) or inner.is_star or not name.is_named_by(inner):
+            return None
+        column = table.schema.by_name.get(inner.name.lower())
+        if column is None:
+            return None
+        outputs.append((output_name(item), column.id))
+    return tuple(outputs)
+
+
+def may_name_key(where: exp.Where | None, table: TableInfo) -> bool:
+    """Whether a WHERE has an equality for each key column, by what is written."""
+    names = {
+        side.name.lower()
+        for part in conjuncts(where.this if where is not None else None)
+        if isinstance(part, exp.EQ)
+        for side in (part.this, part.expression)
+        if isinstance(side, exp.Column)
+    }
+    return names.issuperset(column.name for column in table.schema.key_columns)
+
+
+def _in_order(
+    row: SingleRow, assigned: Sequence[Value], computed: Sequence[RowExpression]
+) -> tuple[ParameterKey, ...]:
+    """The parameters of a statement: positions ascending, names as they come."""
+    operands = [
+        node.parameter
+        for each in computed
+        for node in nodes(each)
+        if isinstance(node, ParameterCell)
+    ]
+    keys = dict.fromkeys((*parameters_of((*assigned, *operands)), *row.parameters))
+    positions = [key for key in keys if isinstance(key, int)]
+    return (*sorted(positions), *(key for key in keys if isinstance(key, str)))

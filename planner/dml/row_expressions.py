@@ -1,0 +1,168 @@
+"""Assigned values as expressions over the cells of one row, where these give what the engine gives.
+
+An expression is read for the column that takes its value. Numbers of columns and constants are
+combined only within one family of types: integers of any width, decimals of the column's own type,
+doubles. So no operand is cast but to a type that has its value, and the result is that of the
+engine or is refused when it is computed (`operands/row_expression`).
+"""
+
+from decimal import Decimal
+
+from sqlglot import exp
+
+from pykudu_sql.dataclass import dataclass
+from pykudu_sql.planner.constant_folding.constant import Constant, Hole, Typing
+from pykudu_sql.planner.operands.comparison import EngineRequiredError, exact_cell
+from pykudu_sql.planner.operands.row_expression import (
+    Arithmetic,
+    ArithmeticOp,
+    Concatenation,
+    ConstantCell,
+    FirstNotNull,
+    Negation,
+    ParameterCell,
+    RowExpression,
+    StoredCell,
+    double_cell,
+)
+from pykudu_sql.planner.operands.value import Parameter
+from pykudu_sql.planner.pushdown.condition import ConditionReader
+from pykudu_sql.storage.common.types.cells import to_cell
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.errors import DataError
+
+_OPERATIONS: dict[type[exp.Expr], ArithmeticOp] = {
+    exp.Add: ArithmeticOp.ADD,
+    exp.Sub: ArithmeticOp.SUBTRACT,
+    exp.Mul: ArithmeticOp.MULTIPLY,
+}
+_WIDTHS = {
+    kind: width for width, kind in enumerate((Kind.INT8, Kind.INT16, Kind.INT32, Kind.INT64))
+}
+_DIGITS = 15  # of decimals: with so few, dividing by a power of ten gives the nearest double
+
+
+def row_expression(
+    node: exp.Expr, column: ColumnSchema, reader: ConditionReader
+) -> RowExpression | None:
+    """The expression that gives a column its value; None where the engine has to compute it.
+
+    Args:
+        node: the value, bound.
+        column: which takes it.
+        reader: of the statement's query, whose only table has the columns.
+    """
+    return _Reader(column, reader).read(node)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads one value for a column."""
+
+    column: ColumnSchema
+    conditions: ConditionReader
+
+    def read(self, node: exp.Expr) -> RowExpression | None:
+        kind = self.column.type.kind
+        while isinstance(node, exp.Paren | exp.Alias):
+            node = node.this
+        match node:
+            case exp.Column():
+                return self._cell(node)
+            case exp.Coalesce():
+                return self._first_not_null([node.this, *node.expressions])
+            case exp.DPipe() if kind is Kind.STRING:
+                left, right = self._operand(node.this), self._operand(node.expression)
+                return None if left is None or right is None else Concatenation(left, right)
+            case exp.Not() if kind is Kind.BOOL:
+                part = self.read(node.this)
+                return None if part is None else Negation(part)
+            case exp.Add() | exp.Sub() | exp.Mul():
+                return self._arithmetic(node)
+        return None
+
+    def _operand(self, node: exp.Expr, like: DataType | None = None) -> RowExpression | None:
+        """A part of an expression, which may be a constant; of type `like` where that is one."""
+        return self.read(node) or self._constant(node, like or self.column.type)
+
+    def _cell(self, node: exp.Column) -> StoredCell | None:
+        read = self.conditions.column(node)
+        if read is None:
+            return None
+        data_type, receiver = read[1].type, self.column.type
+        is_like = data_type == receiver or {data_type.kind, receiver.kind} <= _WIDTHS.keys()
+        return StoredCell(read[1].id) if is_like else None
+
+    def _first_not_null(self, parts: list[exp.Expr]) -> FirstNotNull | None:
+        operands = [self._operand(part) for part in parts]
+        present = tuple(operand for operand in operands if operand is not None)
+        return FirstNotNull(present) if len(present) == len(operands) else None
+
+    def _arithmetic(self, node: exp.Binary) -> Arithmetic | None:
+        op, kind = _OPERATIONS[type(node)], self.column.type.kind
+        if not (kind in _WIDTHS or kind is Kind.DOUBLE or self._adds_decimals(op)):
+            return None
+        data_type = self._widest(node)
+        if data_type is None:
+            return None
+        left = self._operand(node.this, data_type)
+        right = self._operand(node.expression, data_type)
+        if left is None or right is None:
+            return None
+        return Arithmetic(left, op, right, data_type)
+
+    def _adds_decimals(self, op: ArithmeticOp) -> bool:
+        """Whether decimals are added or subtracted; the product of two has more digits."""
+        is_sum = op is not ArithmeticOp.MULTIPLY
+        return is_sum and self.column.type.kind is Kind.DECIMAL
+
+    def _widest(self, node: exp.Expr) -> DataType | None:
+        """The widest type of the columns in an expression; None where it has none."""
+        if self.column.type.kind not in _WIDTHS:
+            return self.column.type
+        reads = [self.conditions.column(column) for column in node.find_all(exp.Column)]
+        types = [read[1].type for read in reads if read is not None]
+        if len(types) < len(reads) or not types or any(t.kind not in _WIDTHS for t in types):
+            return None
+        return max(types, key=lambda data_type: _WIDTHS[data_type.kind])
+
+    def _constant(self, node: exp.Expr, data_type: DataType) -> ConstantCell | ParameterCell | None:
+        value = self.conditions.constant(node)
+        if isinstance(value, Hole):
+            if data_type.kind not in _OF_PARAMETERS:
+                return None
+            return ParameterCell(Parameter(value.key, data_type, self.column.name))
+        if value is None or value.typing is Typing.HIDDEN:
+            return None
+        cell = _cell_of(value, data_type)
+        return None if cell is None else ConstantCell(cell)
+
+
+_OF_PARAMETERS = frozenset({*_WIDTHS, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING})
+
+
+def _cell_of(constant: Constant, data_type: DataType) -> int | float | str | None:
+    """A constant of the family of a type as its cell; None if it is of another, or none equals."""
+    value, kind = constant.value, data_type.kind
+    try:
+        if kind is Kind.STRING and type(value) is str:
+            text = to_cell(value, data_type)
+            return text if isinstance(text, str) else None
+        if kind is Kind.DOUBLE and type(value) in (int, float, Decimal):
+            return _double(value)
+        is_number = kind in _WIDTHS and type(value) is int
+        if is_number or (kind is Kind.DECIMAL and type(value) in (int, Decimal)):
+            cell = exact_cell(data_type, value)
+            return cell if isinstance(cell, int) else None
+    except (EngineRequiredError, DataError):
+        return None
+    return None
+
+
+def _double(value: object) -> float | None:
+    if isinstance(value, Decimal):
+        digits = value.as_tuple()
+        is_short = len(digits.digits) <= _DIGITS and -_DIGITS <= value.adjusted() <= _DIGITS
+        return float(value) if is_short else None
+    return double_cell(value) if isinstance(value, int | float) else None

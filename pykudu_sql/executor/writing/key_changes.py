@@ -1,0 +1,154 @@
+"""UPDATE and DELETE of one row by its key that look at the row: read, decide, write; no engine.
+
+What is read is what is changed: the row is read in the transaction that writes it, and a commit of
+others between the two is a conflict, after which a statement that stands alone is run again.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from pykudu_sql.executor.reading.key_lookup import RowShape
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writing.writes import verb_of
+from pykudu_sql.planner.operands.comparison import EngineRequiredError
+from pykudu_sql.planner.operands.row_expression import (
+    ParameterCell,
+    RowCells,
+    RowExpression,
+    StoredCell,
+    evaluate,
+    nodes,
+    parameter_cell,
+)
+from pykudu_sql.planner.operands.template import columns_in, exact_predicate
+from pykudu_sql.planner.operands.value import ParameterValues, bind_key, bind_value
+from pykudu_sql.planner.plan.plan import KeyChange
+from pykudu_sql.results.result import Outcome, Row, RowResult
+from pykudu_sql.storage.common.predicate.column_predicate import Predicate
+from pykudu_sql.storage.common.predicate.predicate_eval import is_true
+from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.ingest.validation import can_hold
+from pykudu_sql.storage.transaction.transaction import Transaction
+
+_NOTHING: Mapping[int, Cell] = {}
+
+
+class _BoundChange(NamedTuple):
+    """A change with its parameters' values.
+
+    Attributes:
+        key: in key order.
+        cells: the columns that are set to what was known before the row was read.
+        parameters: the cells of parameters in expressions.
+        condition: what the row must hold; None of nothing.
+    """
+
+    key: tuple[Cell, ...]
+    cells: Mapping[int, Cell]
+    parameters: Mapping[ParameterCell, Cell]
+    condition: Predicate | None
+
+
+class _Changed(NamedTuple):
+    """What became of the row. `rows`: how many were changed, 0 or 1; `returning_rows`: of RETURNING."""
+
+    rows: int
+    returning_rows: tuple[Row, ...]
+
+
+class KeyChanges:
+    """A prepared `KeyChange`."""
+
+    __slots__ = ("_plan", "_read_ids", "_returned", "_state", "_verb")
+
+    def __init__(self, state: SessionState, plan: KeyChange) -> None:
+        """Prepare all that does not depend on the key."""
+        returned = plan.returned
+        ids = set() if plan.condition is None else set(columns_in(plan.condition))
+        ids |= {i for _, i in returned or ()}
+        ids |= {i for _, expression in plan.computed for i in _stored_ids(expression)}
+        self._state = state
+        self._plan = plan
+        self._verb = verb_of(plan.kind)
+        self._read_ids = tuple(sorted(ids - set(plan.table.schema.key_ids)))
+        self._returned = None if returned is None else RowShape(plan.table.schema, returned)
+
+    def __call__(self, parameters: ParameterValues) -> Outcome:
+        """Change the row of one set of parameters."""
+        return self.run_many([parameters])
+
+    def run_many(self, parameter_rows: Sequence[ParameterValues]) -> Outcome:
+        """Change a row for each set of parameters, all or nothing.
+
+        Raises EngineRequiredError: for one of them; nothing was done.
+        """
+        state = self._state
+        state.row_errors = ()
+        bound = [self._bind(parameters) for parameters in parameter_rows]
+
+        def action(transaction: Transaction) -> list[_Changed]:
+            return [self._change(transaction, each) for each in bound]
+
+        changed = state.transactions.write(action)
+        count = sum(each.rows for each in changed)
+        message = f"{self._verb} {count} row(s)"
+        if self._returned is None:
+            return Outcome(None, count, message)
+        returning_rows = changed[-1].returning_rows if changed else ()
+        return Outcome(RowResult(self._returned.header, returning_rows), count, message)
+
+    def _bind(self, parameters: ParameterValues) -> _BoundChange | None:
+        """The change for some parameters; None where no row can have the key."""
+        plan = self._plan
+        cells = {i: bind_value(value, parameters) for i, value in plan.assignments}
+        operands = {
+            node: parameter_cell(node.parameter, parameters)
+            for _, expression in plan.computed
+            for node in nodes(expression)
+            if isinstance(node, ParameterCell)
+        }
+        condition = None
+        if plan.condition is not None:
+            condition = exact_predicate(plan.condition, parameters)
+        key = bind_key(plan.key, parameters)
+        if key is None or not can_hold(plan.table, key):
+            return None
+        return _BoundChange(key, cells, operands, condition)
+
+    def _change(self, transaction: Transaction, bound: _BoundChange | None) -> _Changed:
+        plan, unchanged = self._plan, _Changed(0, ())
+        if bound is None:
+            return unchanged
+        read = transaction.lookup(plan.table, bound.key, self._read_ids)
+        if read is None:
+            return unchanged
+        key = dict(zip(plan.table.schema.key_ids, bound.key, strict=True))
+        stored = {**key, **dict(zip(self._read_ids, read, strict=True))}
+        if bound.condition is not None and not is_true(bound.condition, stored):
+            return unchanged
+        cells = {**bound.cells, **self._computed(RowCells(stored, _NOTHING, bound.parameters))}
+        count = transaction.write_row(plan.table, plan.kind, {**key, **cells})
+        shape = self._returned
+        return _Changed(count, () if shape is None else (shape.row({**stored, **cells}),))
+
+    def _computed(self, cells: RowCells) -> dict[int, Cell]:
+        """The columns that are set to what is computed from the row.
+
+        Raises EngineRequiredError: a value does not fit its column, which is the engine's to say.
+        """
+        by_id, computed = self._plan.table.schema.by_id, dict[int, Cell]()
+        for column_id, expression in self._plan.computed:
+            cell, column = evaluate(expression, cells), by_id[column_id]
+            limits = column.type.integer_range
+            if cell is None:
+                fits = column.nullable
+            else:
+                fits = limits is None or limits[0] <= cell <= limits[1]  # type: ignore[operator]
+            if not fits:
+                raise EngineRequiredError
+            computed[column_id] = cell
+        return computed
+
+
+def _stored_ids(expression: RowExpression) -> list[int]:
+    return [node.column_id for node in nodes(expression) if isinstance(node, StoredCell)]
