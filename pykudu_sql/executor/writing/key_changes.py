@@ -50,7 +50,7 @@ class _BoundChange(NamedTuple):
 
 
 class _Changed(NamedTuple):
-    """What became of the row. `rows`: how many were changed, 0 or 1; `returning_rows`: of RETURNING."""
+    """What became of the row. `rows`: how many changed, 0 or 1; `returning_rows`: of RETURNING."""
 
     rows: int
     returning_rows: tuple[Row, ...]
