@@ -61,7 +61,11 @@ from pykudu_sql.planner.vocabulary.function_names import function_names
 from pykudu_sql.planner.vocabulary.function_table import SOURCE_NAME
 from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
-from pykudu_sql.storage.catalog.system_catalog import SYSTEM_SCHEMAS, readable_table
+from pykudu_sql.storage.catalog.system_catalog import (
+    INFORMATION_SCHEMA,
+    SYSTEM_SCHEMAS,
+    readable_table,
+)
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import (
     NotSupportedError,
@@ -242,8 +246,8 @@ class FromClauses:
             columns = self.uses.renamed(ctes[name], node.args.get("alias"))
             return DerivedTable(alias, columns, node=node)
         if node.db.lower() in SYSTEM_SCHEMAS:
-            bound = None
             table = self._system(node, f"{node.db}.{node.name}".lower(), version)
+            bound = self._moment(version) if node.db.lower() == INFORMATION_SCHEMA else None
         else:
             full = f"{node.db}.{node.name}".lower() if node.db else name
             if version is not None and is_window(version):
@@ -340,8 +344,9 @@ class FromClauses:
         return DerivedTable(alias, columns, database, placed)
 
     def _system(self, node: exp.Table, name: str, version: exp.Version | None) -> TableInfo:
-        """A table of schema `sys`, which shows the present."""
-        if version is not None:
+        """A table of the system; those of schema `sys` show the present."""
+        is_standard = name.startswith(f"{INFORMATION_SCHEMA}.")
+        if version is not None and (not is_standard or is_window(version)):
             raise NotSupportedError(f"'{name}' has no past", span=node_span(node))
         try:
             return readable_table(self._context.catalog, name)

@@ -1,6 +1,7 @@
 """SHOW and DESCRIBE: lists of objects, and the description of one.
 
 Words and columns are Impala's for Kudu tables, with Kudu's own facts (tablets, rowsets) beside.
+Under `SET as_of` definitions are those of then; what lies on disk is told of now.
 """
 
 from collections.abc import Callable, Mapping
@@ -65,6 +66,11 @@ def show(tokens: TokenStream, context: PlanContext) -> Plan:
     raise tokens.error(", ".join(kinds))
 
 
+def _layout(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
+    """`[FROM] table`, for what its definition says."""
+    return _of_table(kind, tokens, context.as_read)
+
+
 def _of_session(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
     """Nothing more."""
     tokens.expect_end()
@@ -79,7 +85,8 @@ def _by_name(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
 def _of_database(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
     """`[IN database] [[LIKE] 'pattern']`."""
     named = tokens.accept("IN") or tokens.accept("FROM")
-    return _matching(kind, tokens, existing_database(tokens, context) if named else None)
+    database = existing_database(tokens, context.as_read) if named else None
+    return _matching(kind, tokens, database)
 
 
 def _matching(kind: str, tokens: TokenStream, database: str | None) -> Plan:
@@ -100,19 +107,20 @@ def _of_table(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
 def _definition(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
     """`[FROM] table`, or a view, as in Impala and MySQL."""
     _accept_from(tokens)
+    context = context.as_read
     if at_view(tokens, context):
         return _of_view("CREATE VIEW", tokens, context)
     return _of_table(kind, tokens, context)
 
 
 def _of_view(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
-    view = named_view(tokens, context)
+    view = named_view(tokens, context.as_read)
     tokens.expect_end()
     return Show(kind, view)
 
 
 def _named_database(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
-    name = existing_database(tokens, context)
+    name = existing_database(tokens, context.as_read)
     tokens.expect_end()
     return Show(kind, database=name)
 
@@ -138,13 +146,13 @@ LISTINGS = (
     Listing("SCHEMAS", _by_name),
     Listing("CREATE TABLE", _definition),
     Listing("TABLE STATS", _of_table),
-    Listing("PARTITIONS", _of_table),
-    Listing("RANGE PARTITIONS", _of_table),
+    Listing("PARTITIONS", _layout),
+    Listing("RANGE PARTITIONS", _layout),
     Listing("TABLETS", _of_table),
     Listing("ROWSETS", _of_table),
     Listing("COLUMN FILES", _of_table),
     Listing("INDEXES", _of_table),
-    Listing("HASH SCHEMA", _of_table),
+    Listing("HASH SCHEMA", _layout),
     Listing("ROW ERRORS", _of_session),
     Listing("SETTINGS", _by_name),
     Listing("FUNCTIONS", _by_name),
@@ -205,7 +213,7 @@ def describe(tokens: TokenStream, context: PlanContext) -> Plan:
     if tokens.accept("DATABASE"):
         if not tokens.accept("FORMATTED"):
             tokens.accept("EXTENDED")
-        name = existing_database(tokens, context)
+        name = existing_database(tokens, context.as_read)
         tokens.expect_end()
         return DescribeDatabase(name)
     if tokens.accept("FORMATTED") or tokens.accept("EXTENDED"):
@@ -237,7 +245,7 @@ def _described(tokens: TokenStream, context: PlanContext) -> Plan:
     """DESCRIBE of the table or view whose name comes next, and perhaps that of a column."""
     if tokens.current.name in SYSTEM_SCHEMAS and tokens.ahead(1).text == ".":
         return Describe(_system_table(tokens, context))
-    item = named_relation(tokens, context)
+    item = named_relation(tokens, context.as_read)
     pattern = None
     if tokens.accept("LIKE") or tokens.current.kind is TokenKind.STRING:
         pattern = tokens.string()

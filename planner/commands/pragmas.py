@@ -47,4 +47,4 @@ def _item(tokens: TokenStream, context: PlanContext) -> TableInfo | ViewInfo:
         # As wide in other quotes where the name has none, so errors point at it.
         quoted = quote_name(unquote(token.text))
         tokens = TokenStream(source.overwritten(token.start, token.end, quoted).text, token.start)
-    return named_relation(tokens, context)
+    return named_relation(tokens, context.as_read)

@@ -108,6 +108,12 @@ class PlanContext:
         """The same context for statements that must be planned as queries."""
         return replace(self, settings=replace(self.settings, key_access=False))
 
+    @property
+    def as_read(self) -> "PlanContext":
+        """The same context for what tells of tables as they are read: those of `SET as_of`."""
+        bound = self.settings.as_of
+        return self if bound is None else replace(self, catalog=self.catalog_at(bound))
+
     def within(self, database: str, bound: SnapshotBound | None) -> "PlanContext":
         """The same world, seen from a database and, unless the bound is None, at a moment.
 

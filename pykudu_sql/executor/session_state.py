@@ -110,6 +110,15 @@ class SessionState:
         return self.store.catalog if current is None else current.catalog
 
     @property
+    def read_catalog(self) -> Catalog:
+        """The visible catalog, or under `SET as_of` that of then."""
+        as_of, current = self.settings.as_of, self.transactions.current
+        if as_of is None:
+            return self.visible_catalog
+        source = self.store if current is None else current
+        return source.catalog_at(bound_at(as_of))
+
+    @property
     def catalog(self) -> Catalog:
         """The visible catalog, names resolved in the session's database."""
         return self.visible_catalog.in_database(self.settings.database)

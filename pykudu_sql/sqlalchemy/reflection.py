@@ -1,7 +1,7 @@
 """What a database has, as SQLAlchemy's inspector asks for it.
 
-Read from `information_schema` and the `sys` tables, so a connection that reads AS OF a moment of
-the past reflects the present. A database is a schema to SQLAlchemy; `default` is the one without a
+Read from `information_schema`, as of the moment that a connection reads, and from the `sys` tables,
+which show the present. A database is a schema to SQLAlchemy; `default` is the one without a
 name.
 """
 

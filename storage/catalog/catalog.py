@@ -197,6 +197,11 @@ def _never(name: str) -> Timestamp | None:
     return None
 
 
+def _nothing_renamed(name: str) -> "TableInfo | None":
+    """Of the catalog of the present: no table gets another name later."""
+    return None
+
+
 @dataclass(frozen=True)
 class Catalog:
     """All tables, views and databases at one moment, as they look from one database.
@@ -211,6 +216,8 @@ class Catalog:
         databases: those made by CREATE DATABASE, by name.
         database: of names that have none.
         created_later: when a table that this catalog of the past lacks was created, by full name.
+        renamed_later: the table of this catalog of the past that has a full name now, which no
+            table has here.
     """
 
     tables: Mapping[str, TableInfo]
@@ -221,6 +228,9 @@ class Catalog:
     databases: Mapping[str, DatabaseInfo] = field(default_factory=lambda: MappingProxyType({}))
     database: str = DEFAULT_DATABASE
     created_later: Callable[[str], Timestamp | None] = field(default=_never, compare=False)
+    renamed_later: "Callable[[str], TableInfo | None]" = field(
+        default=_nothing_renamed, compare=False
+    )
 
     @cached_property
     def by_id(self) -> Mapping[str, TableInfo]:
@@ -242,7 +252,7 @@ class Catalog:
         return full_name(name, self.database)
 
     def table(self, name: str) -> TableInfo:
-        """The table of a name.
+        """The table of a name; in the past, where no table had it, the one that has it now.
 
         Raises UndefinedTableError: there is none; a near name is suggested; ProgrammingError: it is
         a view; HistoryPurgedError: there may have been one, that history does not reach back to.
@@ -255,6 +265,8 @@ class Catalog:
                 hint="a view can only be read, described, altered and dropped (DROP VIEW)",
                 sqlstate="42809",
             )
+        if table is None:
+            table = self.renamed_later(full)
         if table is None:
             self.require_completeness(name)
             raise self._undefined(name)

@@ -93,7 +93,10 @@ class CatalogHistory:
         snapshot = self.catalogs[index]
         missing = self.complete_since if bound < self.complete_since else NOTHING
         return replace(
-            snapshot, complete_since=missing, created_later=partial(self._created_after, index)
+            snapshot,
+            complete_since=missing,
+            created_later=partial(self._created_after, index),
+            renamed_later=partial(self._renamed_after, index),
         )
 
     def _created_after(self, index: int, name: str) -> Timestamp | None:
@@ -102,6 +105,11 @@ class CatalogHistory:
             if name in catalog.tables:
                 return catalog.timestamp
         return None
+
+    def _renamed_after(self, index: int, name: str) -> TableInfo | None:
+        """The state in a catalog of the table that has a full name now."""
+        table = self.latest.tables.get(name)
+        return None if table is None else self.catalogs[index].by_id.get(table.id)
 
     def add(self, event: Event) -> "CatalogHistory":
         """The history with one event more, the newest."""

@@ -1,9 +1,10 @@
 """The tables of `sys` and `information_schema`: metadata of the database, for any SELECT.
 
 Their columns are fixed here; `system_tables` and `information_schema` fill them. They are no tables
-of the catalog: nothing of them is stored, they cannot be written, and they show the present,
-whatever moment a session reads at. Names and facts of `sys` follow the pages of Kudu's web UI and
-its metrics, those of `information_schema` the SQL standard, as PostgreSQL and DuckDB have it.
+of the catalog: nothing of them is stored, they cannot be written, and those of `sys` show the
+present, whatever moment a session reads at. Names and facts of `sys` follow the pages of Kudu's web
+UI and its metrics, those of `information_schema` the SQL standard, as PostgreSQL and DuckDB have
+it.
 """
 
 import difflib

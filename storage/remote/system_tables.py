@@ -2,7 +2,7 @@
 
 Metadata, footers and counters only; no row of a user's table is decoded. Each table is a look at
 the present, not at a snapshot: while others write, two of them may differ by a commit. Only those
-of `information_schema` a transaction sees as they were when it began.
+of `information_schema` are those of a moment: that which is read, or when the transaction began.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ def system_rows(store: OpenStore, table: TableInfo) -> pa.Table:
 
 
 def rows_at(catalog: Catalog, store: OpenStore, table: TableInfo) -> pa.Table:
-    """The same for a transaction: `information_schema` lists the catalog that it sees."""
+    """The same with `information_schema` as it lists the catalog of a moment."""
     if table.name in STANDARD_TABLES:
         return _as_arrow(list(standard_rows(catalog, table.name)), table)
     return system_rows(store, table)

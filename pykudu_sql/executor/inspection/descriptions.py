@@ -46,7 +46,7 @@ def describe(state: SessionState, plan: Description) -> Outcome:
         case DescribeFormatted(ViewInfo() as view):
             columns, rows = _FORMATTED, _formatted_view(view)
         case DescribeDatabase(name):
-            database = state.visible_catalog.databases.get(name)
+            database = state.read_catalog.databases.get(name)
             comment = "" if database is None else database.comment
             columns, rows = _DATABASE, [(name, state.store.path, comment)]
     return Outcome(RowResult(columns, rows), len(rows))

@@ -63,7 +63,7 @@ def show(state: SessionState, plan: Show) -> Outcome:
 
 
 def _databases(state: SessionState, plan: Show) -> Listed:
-    catalog = state.visible_catalog
+    catalog = state.read_catalog
     rows: list[Row] = [
         (name, catalog.databases[name].comment if name in catalog.databases else "")
         for name in sorted(catalog.database_names)
@@ -81,20 +81,20 @@ def _functions(state: SessionState, plan: Show) -> Listed:
 def _tables(state: SessionState, plan: Show) -> Listed:
     """The tables and views of a database, without the database's name."""
     database = plan.database or state.settings.database
-    names = state.visible_catalog.names_in(database)
+    names = state.read_catalog.names_in(database)
     return _NAMES, [(name.removeprefix(f"{database}."),) for name in names]
 
 
 def _views(state: SessionState, plan: Show) -> Listed:
     """The views of a database, without the database's name."""
     database = plan.database or state.settings.database
-    catalog = state.visible_catalog
+    catalog = state.read_catalog
     names = [name for name in catalog.names_in(database) if name in catalog.views]
     return _NAMES, [(name.removeprefix(f"{database}."),) for name in names]
 
 
 def _create_table(state: SessionState, table: TableInfo) -> Listed:
-    return _RESULT, [(create_table_sql(table, state.visible_catalog.databases),)]
+    return _RESULT, [(create_table_sql(table, state.read_catalog.databases),)]
 
 
 def _create_view(state: SessionState, view: ViewInfo) -> Listed:
@@ -103,7 +103,7 @@ def _create_view(state: SessionState, view: ViewInfo) -> Listed:
 
 def _create_database(state: SessionState, plan: Show) -> Listed:
     name = plan.database or state.settings.database
-    database = state.visible_catalog.databases.get(name)
+    database = state.read_catalog.databases.get(name)
     comment = "" if database is None else database.comment
     clause = f" COMMENT {quote_string(comment)}" if comment else ""
     return _RESULT, [(f"CREATE DATABASE {quoted_name(name)}{clause}",)]

@@ -23,7 +23,7 @@ _HEADERS: Mapping[PragmaKind, Header] = {
 
 def pragma(state: SessionState, plan: Pragma) -> Outcome:
     """Run a PRAGMA."""
-    catalog = state.visible_catalog
+    catalog = state.read_catalog
     match plan:
         case Pragma(item=TableInfo() as table):
             rows = _table_columns(table)

@@ -147,7 +147,9 @@ def relation_of(
         return frame_relation(state, scan.table, scan.column_ids)
     if is_system(scan.table):
         names = [scan.table.schema.by_id[i].name for i in scan.column_ids]
-        listed: Relation = rows_at(transaction.catalog, state.store, scan.table)
+        bound = scan.bound
+        catalog = transaction.catalog if bound is None else transaction.catalog_at(bound)
+        listed: Relation = rows_at(catalog, state.store, scan.table)
         return listed.select(names)
     if scan.history is not None:
         return history_rows(state, scan, scan.history, predicate, transaction, most)
