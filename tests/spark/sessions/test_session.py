@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 
-import pytest
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
@@ -26,9 +25,7 @@ def test_why_a_job_failed_is_told_once(spark: SparkSession) -> None:
         assert not PySparkLogger.getLogger(name).isEnabledFor(logging.ERROR)
 
 
-def test_workers_that_spark_has_had_enough_of_end_in_silence(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_workers_that_spark_has_had_enough_of_end_in_silence(spark: SparkSession) -> None:
     assert spark.conf.get("spark.python.daemon.module") == worker_daemon.__name__
     assert not local_settings("spark://host:7077")
     ours, theirs = socket.socketpair()
@@ -38,9 +35,8 @@ def test_workers_that_spark_has_had_enough_of_end_in_silence(
         sock.sendall(b"rows")
         return 0
 
-    monkeypatch.setattr(worker_daemon, "_serve", send)
     with ours:
-        assert worker_daemon.serve(ours, True) != 0
+        assert worker_daemon.serve(send, ours, True) != 0
 
 
 SHOW_IMPORTED = f"""
