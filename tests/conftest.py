@@ -4,7 +4,7 @@ Choose with `pytest --hypothesis-profile=thorough`. Deadlines are off: a shared 
 timed failure out of a slow neighbour.
 
 `make test` gives the tests to as many processes as there are processors; `tests.scheduling` says
-how.
+how. Their files are in memory then, unless TMPDIR names a place.
 
 `pytest --clock 2042-06-01` runs everything, what tests start included, with the wall clock at that
 day: hybrid times do not fit a signed integer from 2041 on.
@@ -17,6 +17,7 @@ import signal
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,9 @@ from tests.scheduling import LONG, Pieces
 
 # Most JVMs of the tests end before thorough compilation pays.
 SHORT_LIVED_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# Where files are kept in memory, and how much must be free for those of a run.
+MEMORY = "/dev/shm"
+LEAST_MEMORY = 4 << 30
 settings.register_profile(
     "default",
     max_examples=IN_THE_SUITE,
@@ -56,10 +60,30 @@ def pytest_configure(config: pytest.Config) -> None:
     if day is not None and SHIFT not in os.environ:
         _set_clock(day)
     os.environ.setdefault("SPARK_SUBMIT_OPTS", SHORT_LIVED_JVM)
+    if config.getoption("numprocesses", None) and "TMPDIR" not in os.environ:
+        _keep_files_in_memory(config)
     if sys.dont_write_bytecode:
         _write_bytecode_elsewhere(config)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _keep_files_in_memory(config: pytest.Config) -> None:
+    """Let all processes of this run make their files in memory, in a folder that goes with it.
+
+    Thousands of tests make a database, and most of what that takes is waiting for the disk. What
+    the disk is asked to keep, and what a loss of power leaves, is tested with environments that say
+    so (`tests.storage.faults`). Where TMPDIR names a place, that is taken.
+    """
+    with suppress(OSError):
+        space = os.statvfs(MEMORY)
+        runs_programs = not space.f_flag & os.ST_NOEXEC
+        if runs_programs and space.f_bavail * space.f_frsize >= LEAST_MEMORY:
+            folder = tempfile.TemporaryDirectory(
+                prefix="kudu-", dir=MEMORY, ignore_cleanup_errors=True
+            )
+            config.add_cleanup(folder.cleanup)
+            tempfile.tempdir = os.environ["TMPDIR"] = folder.name
 
 
 def _write_bytecode_elsewhere(config: pytest.Config) -> None:
