@@ -7,8 +7,10 @@ from typing import Any
 from sqlalchemy import exc, schema
 from sqlalchemy.sql import compiler, selectable
 from sqlalchemy.sql.dml import Insert
-from sqlalchemy.sql.sqltypes import JSON, STRINGTYPE
+from sqlalchemy.sql.elements import BindParameter
+from sqlalchemy.sql.sqltypes import JSON, STRINGTYPE, Interval
 
+from pykudu_sql.sqlalchemy.types import ComputedInterval
 from pykudu_sql.sqlalchemy.upsert import Upsert
 
 
@@ -56,6 +58,27 @@ class PykuduCompiler(compiler.SQLCompiler):
         if select._offset_clause is not None:
             text += "\n OFFSET " + self.process(select._offset_clause, **kw)
         return text
+
+    def visit_add_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        return self._sum(binary, " + ", kw)
+
+    def visit_sub_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        return self._sum(binary, " - ", kw)
+
+    def _sum(self, binary: Any, word: str, kw: Any) -> str:
+        """A sum or difference, in which a duration beside a time is an INTERVAL.
+
+        Beside a column of durations, which holds times, it stays one of those.
+        """
+        binary = binary._clone()
+        sides = [binary.left, binary.right]
+        affinities = [side.type._type_affinity for side in sides]
+        for number, side in enumerate(sides):
+            is_duration = isinstance(side, BindParameter) and affinities[number] is Interval
+            if is_duration and affinities[1 - number] is not Interval:
+                sides[number] = side._with_binary_element_type(ComputedInterval())
+        binary.left, binary.right = sides
+        return str(self._generate_generic_binary(binary, word, **kw))
 
     def visit_bitwise_xor_op_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
         left, right = self.process(binary.left, **kw), self.process(binary.right, **kw)

@@ -65,6 +65,27 @@ class UtcDateTime(types.DateTime):
         return process
 
 
+class EngineInterval(types.Interval):
+    """A duration: in columns a TIMESTAMP, as long after 1970, in expressions an INTERVAL."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:
+        """Timestamps as durations; what the engine computed as one is one already."""
+        of_column = super().result_processor(dialect, coltype)
+
+        def process(value: Any) -> Any:
+            return of_column(value) if isinstance(value, dt.datetime) else value
+
+        return process
+
+
+class ComputedInterval(types.TypeEngine[dt.timedelta]):
+    """A duration beside a date or time, as the engine takes it."""
+
+    def literal_processor(self, dialect: Dialect) -> Callable[[dt.timedelta], str]:
+        """Durations as literals."""
+        return lambda value: f"INTERVAL {value // dt.timedelta(microseconds=1)} MICROSECONDS"
+
+
 class ExactNumeric(types.Numeric[Any]):
     """A DECIMAL; what the engine computed as a double is turned into one where one is wanted."""
 
@@ -112,6 +133,7 @@ def text_literal(text: str) -> str:
 COLSPECS: dict[type[types.TypeEngine[Any]], type[types.TypeEngine[Any]]] = {
     types.Time: TextTime,
     types.DateTime: UtcDateTime,
+    types.Interval: EngineInterval,
     types.Numeric: ExactNumeric,
     types.JSON.JSONIndexType: JsonIndex,
     types.JSON.JSONPathType: JsonPath,
@@ -177,6 +199,9 @@ class PykuduTypeCompiler(compiler.GenericTypeCompiler):
 
     def visit_CHAR(self, type_: types.String, **kw: Any) -> str:
         return self.visit_VARCHAR(type_, **kw)
+
+    def visit_uuid(self, type_: types.Uuid[Any], **kw: Any) -> str:
+        return "VARCHAR(32)"
 
     def visit_NVARCHAR(self, type_: types.String, **kw: Any) -> str:
         return self.visit_VARCHAR(type_, **kw)

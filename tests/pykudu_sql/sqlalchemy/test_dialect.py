@@ -251,6 +251,66 @@ def test_alembic_finds_differences_and_keeps_its_version(engine: Any, metrics: A
         assert context.get_current_revision() == "b"
 
 
+def test_alembic_finds_no_difference_in_what_the_database_leaves_out(engine: Any) -> None:
+    pytest.importorskip("alembic", reason="pip install alembic")
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    wanted = sa.MetaData()
+    sa.Table(
+        "person",
+        wanted,
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("mail", sa.String(40), unique=True, server_default="it's"),
+        sa.Column("nick", sa.String(40), unique=True, index=True),
+        sa.Column("u", sa.Uuid),
+        sa.Column("lasts", sa.Interval),
+        sa.Column("is_new", sa.Boolean, server_default=sa.text("true")),
+        sa.Column("kind", sa.Enum("a", "bb", name="kind")),
+        sa.Column("j", sa.JSON),
+    )
+    sa.Table(
+        "pet",
+        wanted,
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("owner", sa.ForeignKey("person.id"), index=True),
+        sa.UniqueConstraint("id", "owner"),
+    )
+    with pytest.warns(UnenforcedConstraintWarning):
+        wanted.create_all(engine)
+    with sa.create_engine(engine.url).connect() as connection:
+        options = {"compare_server_default": True}
+        context = MigrationContext.configure(connection, opts=options)
+        assert compare_metadata(context, wanted) == []
+
+
+def test_a_timedelta_beside_a_time_is_an_interval(engine: Any) -> None:
+    wanted = sa.MetaData()
+    columns = (sa.Column("at", sa.DateTime), sa.Column("lasts", sa.Interval))
+    table = sa.Table("t", wanted, sa.Column("id", sa.Integer, primary_key=True), *columns)
+    at, hour = dt.datetime(2026, 1, 1), dt.timedelta(hours=1)
+    wanted.create_all(engine)
+    with engine.begin() as connection:
+        connection.execute(table.insert(), {"id": 1, "at": at, "lasts": hour})
+        asked = sa.select(
+            table.c.at + hour,
+            hour + table.c.at,
+            table.c.at - hour,
+            table.c.at - dt.datetime(2025, 12, 31),
+            table.c.lasts,
+            sa.literal(hour),
+        ).where(table.c.at < sa.func.now() + hour, table.c.lasts == hour)
+        found = connection.execute(asked).one()
+        day = dt.timedelta(days=1)
+        assert tuple(found) == (at + hour, at + hour, at - hour, day, hour, hour)
+        connection.execute(table.update().values(at=table.c.at + hour))
+        assert connection.execute(sa.select(table.c.at)).scalar_one() == at + hour
+        literal = sa.select(table.c.at - hour).compile(
+            engine, compile_kwargs={"literal_binds": True}
+        )
+        assert connection.execute(sa.text(str(literal))).scalar_one() == at
+
+
 def test_alembic_that_is_imported_behind_an_engine_knows_the_dialect() -> None:
     pytest.importorskip("alembic", reason="pip install alembic")
     program = """
