@@ -13,6 +13,7 @@ day: hybrid times do not fit a signed integer from 2041 on.
 import datetime as dt
 import gc
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -26,7 +27,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.clock.sitecustomize import SHIFT, shift_clock
 from tests.properties.examples import IN_THE_SUITE, THOROUGH
-from tests.scheduling import LONG, Pieces
+from tests.scheduling import Pieces, rank
 
 # Most JVMs of the tests end before thorough compilation pays.
 SHORT_LIVED_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -87,15 +88,22 @@ def _keep_files_in_memory(config: pytest.Config) -> None:
 
 
 def _write_bytecode_elsewhere(config: pytest.Config) -> None:
-    """Compile each module once for all processes of this run, in a folder that goes with it.
+    """Compile each module once for all runs, in a folder of pytest's cache.
 
     Hundreds of tests start a program, and compiling is half of what its start costs. Where Python
-    may write bytecode beside the source, that is done already.
+    may write bytecode beside the source, that is done already. What is compiled of a run's own
+    files goes with it; all does where pytest has no cache.
     """
-    folder = tempfile.TemporaryDirectory(prefix="pykudu-sql-bytecode-", ignore_cleanup_errors=True)
-    config.add_cleanup(folder.cleanup)
+    cache = getattr(config, "cache", None)
+    if cache is None:
+        folder = tempfile.mkdtemp(prefix="kudu-bytecode-")
+        of_this_run = folder
+    else:
+        folder = str(cache.mkdir("bytecode"))
+        of_this_run = folder + tempfile.gettempdir()
+    config.add_cleanup(lambda: shutil.rmtree(of_this_run, ignore_errors=True))
     sys.dont_write_bytecode = False
-    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = folder.name
+    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = folder
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
@@ -111,7 +119,7 @@ def _set_clock(day: dt.date) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the long tests first, so that no processor is left with one at the end."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+    items.sort(key=lambda item: rank(item.nodeid))
 
 
 def pytest_collection_finish() -> None:

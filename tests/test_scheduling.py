@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.scheduling import LONG, Pieces
+from tests.scheduling import LONG, SPARK, Pieces, rank
 
 MODULES = {f"tests/test_{letter}.py": 3 for letter in "abcdef"}
 COLLECTED = [f"{module}::test_{i}" for module, count in MODULES.items() for i in range(count)]
@@ -99,3 +99,8 @@ def test_a_long_module_is_a_piece_for_each_test_and_spark_one_in_all(pieces: Pie
     assert pieces._split_scope(f"{LONG[1]}::test_a") == f"{LONG[1]}::test_a"
     assert pieces._split_scope("tests/spark/test_a.py::test_a") == "tests/spark/"
     assert pieces._split_scope("tests/test_a.py::Group::test_a") == "tests/test_a.py"
+
+
+def test_spark_comes_first_and_then_what_else_is_long() -> None:
+    spark, short = f"{SPARK}test_b.py", "tests/test_a.py"
+    assert sorted([short, *LONG[1:], spark], key=rank) == [spark, *LONG[1:], short]
