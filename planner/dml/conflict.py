@@ -19,6 +19,12 @@ from pykudu_sql.planner.constant_folding.moment import reads_current_time
 from pykudu_sql.planner.dml.assignments import read_assignments
 from pykudu_sql.planner.dml.change_query import BranchDraft, draft, select_drafted, setting
 from pykudu_sql.planner.dml.insert_tail import EXCLUDED_NAME, Conflict
+from pykudu_sql.planner.dml.key_change import (
+    ConflictRows,
+    key_conflict,
+    key_insert,
+    returned_columns,
+)
 from pykudu_sql.planner.dml.nearer_names import bind_nearer, qualify_nearer, set_values
 from pykudu_sql.planner.dml.returning import ReturnedRows, read_returning
 from pykudu_sql.planner.plan.change_plans import (
@@ -30,7 +36,7 @@ from pykudu_sql.planner.plan.change_plans import (
 )
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Query
-from pykudu_sql.planner.plan.write_plans import InsertQuery, InsertValues
+from pykudu_sql.planner.plan.write_plans import InsertQuery, InsertValues, KeyInsert
 from pykudu_sql.planner.query.query import finish
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import own_name
@@ -87,13 +93,17 @@ def insert_returning(
     target: Target,
     items: Sequence[exp.Expr],
     context: PlanContext,
-) -> InsertReturning | ConflictInsert:
+) -> InsertReturning | ConflictInsert | KeyInsert:
     """An INSERT or UPSERT that shows the rows it wrote."""
+    plain = returned_columns(items, target.table, target.name)
     returned = _returned(target, items, context)
     if rows.kind.numbers and target.table.schema.auto_incrementing:
         rows = replace(rows, kind=RowOpKind.INSERT)  # numbered rows are always new
     if rows.kind is RowOpKind.INSERT:
-        return InsertReturning(rows, returned.alone())
+        general = InsertReturning(rows, returned.alone())
+        if plain is None:
+            return general
+        return key_insert(rows, None, plain, general, context) or general
     inserting = BranchDraft(RowOpKind.INSERT, _excluded(target.table.schema.columns))
     if rows.kind is RowOpKind.INSERT_IGNORE:
         return _planned(rows, target, [inserting], None, returned, Repeated.FIRST, context)
@@ -111,7 +121,7 @@ def insert_or_update(
     conflict: Conflict,
     items: Sequence[exp.Expr],
     context: PlanContext,
-) -> ConflictInsert:
+) -> ConflictInsert | KeyInsert:
     """INSERT .. ON CONFLICT DO UPDATE SET .. [WHERE ..] [RETURNING ..].
 
     Raises UndefinedColumnError, ProgrammingError: a name is unknown, or a key column is set;
@@ -131,10 +141,16 @@ def insert_or_update(
     ]
     where = update.args.get("where")
     condition = None if where is None else where.this
+    plain = returned_columns(items, target.table, target.name)
+    by_key = key_conflict(assignments, condition, ConflictRows(target.table, target.name, context))
     returned = _returned(target, items, context) if items else None
-    return _planned(
+    general = _planned(
         rows, target, drafts, condition, returned, Repeated.REFUSED, context, volatile=volatile
     )
+    if by_key is None or plain is None:
+        return general
+    returning = plain if items else None
+    return key_insert(rows, by_key, returning, general, context) or general
 
 
 def _returned(target: Target, items: Sequence[exp.Expr], context: PlanContext) -> ReturnedRows:

@@ -46,7 +46,7 @@ from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.change_plans import ConflictInsert, InsertReturning
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.plan import InsertQuery, InsertValues, Query
+from pykudu_sql.planner.plan.plan import InsertQuery, InsertValues, KeyInsert, Query
 from pykudu_sql.planner.query.query import finish, parse_rows, plan_rows
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.noun_count import noun_count
@@ -60,7 +60,7 @@ from pykudu_sql.storage.errors import (
     SyntaxError,
 )
 
-Insert = InsertValues | InsertQuery | InsertReturning | ConflictInsert
+Insert = InsertValues | InsertQuery | InsertReturning | ConflictInsert | KeyInsert
 _QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
 _NO_TABLE = frozenset({"ALL", "FIRST", "VALUES", "SELECT", "DEFAULT", "SET", "OR"})
 

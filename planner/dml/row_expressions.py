@@ -6,7 +6,9 @@ doubles. So no operand is cast but to a type that has its value, and the result 
 engine or is refused when it is computed (`operands/row_expression`).
 """
 
+from dataclasses import replace
 from decimal import Decimal
+from typing import Protocol
 
 from sqlglot import exp
 
@@ -21,12 +23,14 @@ from pykudu_sql.planner.operands.row_expression import (
     FirstNotNull,
     Negation,
     ParameterCell,
+    ProposedCell,
+    RowComparison,
     RowExpression,
     StoredCell,
     double_cell,
 )
 from pykudu_sql.planner.operands.value import Parameter
-from pykudu_sql.planner.pushdown.condition import ConditionReader
+from pykudu_sql.planner.pushdown.condition import COMPARISONS, ConditionReader, conjuncts
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind
@@ -43,17 +47,59 @@ _WIDTHS = {
 _DIGITS = 15  # of decimals: with so few, dividing by a power of ten gives the nearest double
 
 
-def row_expression(
-    node: exp.Expr, column: ColumnSchema, reader: ConditionReader
-) -> RowExpression | None:
-    """The expression that gives a column its value; None where the engine has to compute it.
+class RowSource(Protocol):
+    """The rows whose cells expressions are over."""
 
-    Args:
-        node: the value, bound.
-        column: which takes it.
-        reader: of the statement's query, whose only table has the columns.
-    """
-    return _Reader(column, reader).read(node)
+    def cell(self, node: exp.Column) -> tuple[StoredCell | ProposedCell, ColumnSchema] | None:
+        """The cell that a name means, and its column; None of another name."""
+
+    def constant(self, node: exp.Expr) -> Constant | Hole | None:
+        """The constant that an expression is, None if it varies."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundRow:
+    """The row of the only table of a bound query."""
+
+    reader: ConditionReader
+
+    def cell(self, node: exp.Column) -> tuple[StoredCell, ColumnSchema] | None:
+        """The cell that a name means, and its column."""
+        read = self.reader.column(node)
+        return None if read is None else (StoredCell(read[1].id), read[1])
+
+    def constant(self, node: exp.Expr) -> Constant | Hole | None:
+        """The constant that an expression is, None if it varies."""
+        return self.reader.constant(node)
+
+
+def row_expression(node: exp.Expr, column: ColumnSchema, source: RowSource) -> RowExpression | None:
+    """The expression that gives a column its value; None where the engine has to compute it."""
+    return _Reader(column, source).read(node)
+
+
+def row_comparisons(node: exp.Expr | None, source: RowSource) -> tuple[RowComparison, ...] | None:
+    """Comparisons that hold together where a condition does; None if only the engine can tell."""
+    comparisons: list[RowComparison] = []
+    for part in conjuncts(node):
+        comparison = _comparison(part, source)
+        if comparison is None:
+            return None
+        comparisons.append(comparison)
+    return tuple(comparisons)
+
+
+def _comparison(node: exp.Expr, source: RowSource) -> RowComparison | None:
+    op = COMPARISONS.get(type(node))
+    if op is None:
+        return None
+    for side in (node.this, node.expression):
+        cell = source.cell(side) if isinstance(side, exp.Column) else None
+        if cell is not None:
+            reader = _Reader(replace(cell[1], name="", nullable=True), source)
+            left, right = reader.operand(node.this), reader.operand(node.expression)
+            return None if left is None or right is None else RowComparison(left, op, right)
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +107,7 @@ class _Reader:
     """Reads one value for a column."""
 
     column: ColumnSchema
-    conditions: ConditionReader
+    source: RowSource
 
     def read(self, node: exp.Expr) -> RowExpression | None:
         kind = self.column.type.kind
@@ -73,7 +119,7 @@ class _Reader:
             case exp.Coalesce():
                 return self._first_not_null([node.this, *node.expressions])
             case exp.DPipe() if kind is Kind.STRING:
-                left, right = self._operand(node.this), self._operand(node.expression)
+                left, right = self.operand(node.this), self.operand(node.expression)
                 return None if left is None or right is None else Concatenation(left, right)
             case exp.Not() if kind is Kind.BOOL:
                 part = self.read(node.this)
@@ -82,20 +128,20 @@ class _Reader:
                 return self._arithmetic(node)
         return None
 
-    def _operand(self, node: exp.Expr, like: DataType | None = None) -> RowExpression | None:
+    def operand(self, node: exp.Expr, like: DataType | None = None) -> RowExpression | None:
         """A part of an expression, which may be a constant; of type `like` where that is one."""
         return self.read(node) or self._constant(node, like or self.column.type)
 
-    def _cell(self, node: exp.Column) -> StoredCell | None:
-        read = self.conditions.column(node)
-        if read is None:
+    def _cell(self, node: exp.Column) -> StoredCell | ProposedCell | None:
+        named = self.source.cell(node)
+        if named is None:
             return None
-        data_type, receiver = read[1].type, self.column.type
+        data_type, receiver = named[1].type, self.column.type
         is_like = data_type == receiver or {data_type.kind, receiver.kind} <= _WIDTHS.keys()
-        return StoredCell(read[1].id) if is_like else None
+        return named[0] if is_like else None
 
     def _first_not_null(self, parts: list[exp.Expr]) -> FirstNotNull | None:
-        operands = [self._operand(part) for part in parts]
+        operands = [self.operand(part) for part in parts]
         present = tuple(operand for operand in operands if operand is not None)
         return FirstNotNull(present) if len(present) == len(operands) else None
 
@@ -106,8 +152,8 @@ class _Reader:
         data_type = self._widest(node)
         if data_type is None:
             return None
-        left = self._operand(node.this, data_type)
-        right = self._operand(node.expression, data_type)
+        left = self.operand(node.this, data_type)
+        right = self.operand(node.expression, data_type)
         if left is None or right is None:
             return None
         return Arithmetic(left, op, right, data_type)
@@ -121,14 +167,14 @@ class _Reader:
         """The widest type of the columns in an expression; None where it has none."""
         if self.column.type.kind not in _WIDTHS:
             return self.column.type
-        reads = [self.conditions.column(column) for column in node.find_all(exp.Column)]
-        types = [read[1].type for read in reads if read is not None]
-        if len(types) < len(reads) or not types or any(t.kind not in _WIDTHS for t in types):
+        cells = [self.source.cell(column) for column in node.find_all(exp.Column)]
+        types = [cell[1].type for cell in cells if cell is not None]
+        if len(types) < len(cells) or not types or any(t.kind not in _WIDTHS for t in types):
             return None
         return max(types, key=lambda data_type: _WIDTHS[data_type.kind])
 
     def _constant(self, node: exp.Expr, data_type: DataType) -> ConstantCell | ParameterCell | None:
-        value = self.conditions.constant(node)
+        value = self.source.constant(node)
         if isinstance(value, Hole):
             if data_type.kind not in _OF_PARAMETERS:
                 return None

@@ -40,6 +40,7 @@ from pykudu_sql.planner.plan.plan import (
     InsertValues,
     KeyChange,
     KeyDelete,
+    KeyInsert,
     KeyLookup,
     KeyUpdate,
     PassEffect,
@@ -145,7 +146,7 @@ def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
             return [*_pass_lines(plan.passes), *_lines(plan.plan, facts)]
         case Query():
             return _query(plan, facts)
-        case KeyLookup() | KeyUpdate() | KeyDelete() | KeyChange():
+        case KeyLookup() | KeyUpdate() | KeyDelete() | KeyChange() | KeyInsert():
             text = key_text(plan)
             return _tree(text.head, text.details)
         case InsertValues():

@@ -12,17 +12,20 @@ from pykudu_sql.planner.operands.row_expression import (
     Negation,
     ParameterCell,
     ProposedCell,
+    RowComparison,
     RowExpression,
     StoredCell,
+    nodes,
 )
 from pykudu_sql.planner.operands.template import PredicateTemplate
 from pykudu_sql.planner.operands.value import Parameter, Value
-from pykudu_sql.planner.plan.plan import KeyChange, KeyDelete, KeyLookup, KeyUpdate
+from pykudu_sql.planner.plan.plan import KeyChange, KeyDelete, KeyInsert, KeyLookup, KeyUpdate
+from pykudu_sql.planner.plan.write_plans import KeyConflict
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.hybrid_time import last_before
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 
-KeyPlan = KeyLookup | KeyUpdate | KeyDelete | KeyChange
+KeyPlan = KeyLookup | KeyUpdate | KeyDelete | KeyChange | KeyInsert
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,8 @@ def key_text(plan: KeyPlan) -> KeyText:
     """What EXPLAIN shows of a plan."""
     name, details = plan.table.name, list(_details(plan))
     match plan:
+        case KeyInsert():
+            return KeyText(f"KEY INSERT INTO {name}", details)
         case KeyLookup():
             return KeyText(f"KEY LOOKUP {name}", details)
         case KeyUpdate():
@@ -50,18 +55,18 @@ def key_text(plan: KeyPlan) -> KeyText:
 
 def _details(plan: KeyPlan) -> Iterator[str]:
     table = plan.table
-    yield f"key: {_key(table, plan.key)}"
+    if isinstance(plan, KeyInsert):
+        yield f"columns: {', '.join(_name(table, i) for i in plan.rows.column_ids)}"
+        if plan.conflict is not None:
+            yield from _conflict(table, plan.conflict)
+    else:
+        yield f"key: {_key(table, plan.key)}"
     if isinstance(plan, KeyLookup | KeyChange):
         yield from _condition(plan.condition, table.schema)
     if isinstance(plan, KeyUpdate | KeyChange):
         computed = plan.computed if isinstance(plan, KeyChange) else ()
-        changes = [
-            f"{_name(table, i)} = {_value(table, i, value)}" for i, value in plan.assignments
-        ]
-        changes += [f"{_name(table, i)} = {_expression(table, i, each)}" for i, each in computed]
-        if changes:
-            yield f"set: {', '.join(changes)}"
-    if isinstance(plan, KeyChange) and plan.returned is not None:
+        yield from _changes(table, plan.assignments, computed)
+    if isinstance(plan, KeyChange | KeyInsert) and plan.returned is not None:
         yield f"returning: {', '.join(name for name, _ in plan.returned)}"
     if isinstance(plan, KeyLookup):
         if plan.bound is not None:
@@ -72,6 +77,34 @@ def _details(plan: KeyPlan) -> Iterator[str]:
 def _condition(condition: PredicateTemplate | None, schema: Schema) -> Iterator[str]:
     if condition is not None:
         yield f"condition: {predicate_text(condition, schema)}"
+
+
+def _changes(
+    table: TableInfo,
+    assignments: Sequence[tuple[int, Value]],
+    computed: Sequence[tuple[int, RowExpression]],
+) -> Iterator[str]:
+    changes = [f"{_name(table, i)} = {_value(table, i, value)}" for i, value in assignments]
+    changes += [f"{_name(table, i)} = {_expression(table, i, each)}" for i, each in computed]
+    if changes:
+        yield f"set: {', '.join(changes)}"
+
+
+def _conflict(table: TableInfo, conflict: KeyConflict) -> Iterator[str]:
+    """What becomes of a row that has the key."""
+    yield "on conflict:"
+    for line in _changes(table, conflict.assignments, conflict.computed):
+        yield f"  {line}"
+    if conflict.comparisons:
+        yield f"  condition: {' AND '.join(_comparison(table, c) for c in conflict.comparisons)}"
+
+
+def _comparison(table: TableInfo, comparison: RowComparison) -> str:
+    sides = (comparison.left, comparison.right)
+    cells = (node for side in sides for node in nodes(side))
+    column_id = next(n.column_id for n in cells if isinstance(n, StoredCell | ProposedCell))
+    left, right = (_expression(table, column_id, side) for side in sides)
+    return f"{left} {comparison.op} {right}"
 
 
 def _key(table: TableInfo, key: Sequence[Value]) -> str:

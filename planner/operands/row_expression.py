@@ -19,6 +19,8 @@ from typing import Any
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.comparison import EngineRequiredError, exact_cell
 from pykudu_sql.planner.operands.value import Parameter, ParameterValues, parameter_value
+from pykudu_sql.storage.common.predicate.column_predicate import Op
+from pykudu_sql.storage.common.predicate.predicate_eval import compare_cells
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 
@@ -98,6 +100,15 @@ RowExpression = (
     StoredCell | ProposedCell | ConstantCell | ParameterCell
     | Arithmetic | Concatenation | Negation | FirstNotNull
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class RowComparison:
+    """`left op right`, of expressions of one type."""
+
+    left: RowExpression
+    op: Op
+    right: RowExpression
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +194,12 @@ def evaluate(expression: RowExpression, cells: RowCells) -> Cell:
         case FirstNotNull(parts):
             values = [evaluate(part, cells) for part in parts]  # all of them: each may be refused
             return next((value for value in values if value is not None), None)
+
+
+def is_true(comparison: RowComparison, cells: RowCells) -> bool:
+    """Whether a comparison holds; False where it is NULL. Raises: as `evaluate`."""
+    left, right = evaluate(comparison.left, cells), evaluate(comparison.right, cells)
+    return left is not None and right is not None and compare_cells(left, comparison.op, right)
 
 
 def _computed(op: ArithmeticOp, left: Any, right: Any, data_type: DataType) -> Cell:

@@ -53,6 +53,7 @@ from pykudu_sql.planner.plan.write_plans import (
     InsertValues,
     KeyChange,
     KeyDelete,
+    KeyInsert,
     KeyUpdate,
     RestoreTable,
     UpdateQuery,
@@ -230,9 +231,9 @@ class Explain:
 
 Write = InsertValues | InsertQuery | UpdateQuery | DeleteQuery | KeyUpdate | KeyDelete
 Plan = (
-    Query | KeyLookup | ConstantRow | Write | KeyChange | Change | CopyFrom | CopyTo | CopyTable
-    | CreateTable | DropTables | AlterTable | TransactionControl | SavepointControl
-    | SetOption | SetDatabase | UndropTable
+    Query | KeyLookup | ConstantRow | Write | KeyChange | KeyInsert | Change
+    | CopyFrom | CopyTo | CopyTable | CreateTable | DropTables | AlterTable
+    | TransactionControl | SavepointControl | SetOption | SetDatabase | UndropTable
     | RestoreTable | CreateSnapshot | DropSnapshot | Show | Pragma | Description | Namespace
     | Flush | Optimize | Vacuum | ResetStatements | NoOperation
     | Prepare | ExecutePrepared | Deallocate | Explain
@@ -286,6 +287,7 @@ __all__ = [
     "InsertValues",
     "KeyChange",
     "KeyDelete",
+    "KeyInsert",
     "KeyLookup",
     "KeyUpdate",
     "Namespace",

@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.planner.operands.row_expression import RowExpression
+from pykudu_sql.planner.operands.row_expression import RowComparison, RowExpression
 from pykudu_sql.planner.operands.template import PredicateTemplate
 from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Value
 from pykudu_sql.planner.plan.query_plans import Query
@@ -168,6 +168,45 @@ class KeyChange:
     returned: tuple[tuple[str, int], ...] | None = None
     parameters: tuple[ParameterKey, ...] = ()
     cacheable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class KeyConflict:
+    """What becomes of the row that is there under the key of a row proposed.
+
+    Attributes:
+        assignments: columns that are set to constants and parameters.
+        computed: columns that are set to what is computed from both rows.
+        comparisons: which must all hold, or the row stays as it is.
+    """
+
+    assignments: tuple[tuple[int, Value], ...]
+    computed: tuple[tuple[int, RowExpression], ...]
+    comparisons: tuple[RowComparison, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyInsert:
+    """INSERT of one row of constants and parameters, with ON CONFLICT DO UPDATE or RETURNING.
+
+    Attributes:
+        rows: the one row.
+        conflict: of a row that may be there already; None where it must not.
+        returned: names and column ids that RETURNING shows; None without it.
+        general: as of `KeyUpdate`.
+    """
+
+    rows: InsertValues
+    conflict: KeyConflict | None
+    returned: tuple[tuple[str, int], ...] | None
+    general: Callable[[], "Plan"] = field(compare=False, repr=False)
+    parameters: tuple[ParameterKey, ...] = ()
+    cacheable: bool = True
+
+    @property
+    def table(self) -> TableInfo:
+        """The target."""
+        return self.rows.table
 
 
 @dataclass(frozen=True, slots=True)

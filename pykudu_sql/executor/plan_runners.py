@@ -27,6 +27,7 @@ from pykudu_sql.planner.plan.plan import (
     InsertValues,
     KeyChange,
     KeyDelete,
+    KeyInsert,
     KeyLookup,
     KeyUpdate,
     Plan,
@@ -53,6 +54,10 @@ def prepare_plan(state: SessionState, plan: Plan) -> Prepared:
             from pykudu_sql.executor.writing.key_changes import KeyChanges
 
             return _or_in_general(state, plan, KeyChanges(state, plan))
+        case KeyInsert():
+            from pykudu_sql.executor.writing.key_inserts import KeyInserts
+
+            return _or_in_general(state, plan, KeyInserts(state, plan))
         case KeyUpdate() | KeyDelete():
             return _or_in_general(state, plan, _prepare_write()(state, plan))
         case Query():
@@ -120,7 +125,9 @@ def _explain_prepared(
 
 
 def _or_in_general(
-    state: SessionState, plan: KeyLookup | KeyUpdate | KeyDelete | KeyChange, run: Prepared
+    state: SessionState,
+    plan: KeyLookup | KeyUpdate | KeyDelete | KeyChange | KeyInsert,
+    run: Prepared,
 ) -> Prepared:
     """What runs a statement about one key, as a query where only the engine can compare it."""
 

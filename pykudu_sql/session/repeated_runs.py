@@ -6,10 +6,11 @@ from pykudu_sql.executor.parameter_shape import check_parameter_shape
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.changes import change_many
 from pykudu_sql.executor.writing.key_changes import KeyChanges
+from pykudu_sql.executor.writing.key_inserts import KeyInserts
 from pykudu_sql.executor.writing.writes import write_many
 from pykudu_sql.planner.operands.comparison import EngineRequiredError
 from pykudu_sql.planner.operands.value import ParameterValues
-from pykudu_sql.planner.plan.plan import Change, KeyChange, Plan, Write
+from pykudu_sql.planner.plan.plan import Change, KeyChange, KeyInsert, Plan, Write
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.errors import ProgrammingError
 
@@ -22,7 +23,7 @@ def run_many(
     `arity`: see `check_parameter_shape`. Raises ProgrammingError: the plan does not write rows;
     Error: it failed for one of them.
     """
-    if not isinstance(plan, Write | Change | KeyChange):
+    if not isinstance(plan, Write | Change | KeyChange | KeyInsert):
         raise ProgrammingError(
             "executemany takes INSERT, UPSERT, UPDATE, DELETE or MERGE", hint="use execute"
         )
@@ -33,11 +34,14 @@ def run_many(
 
 
 def _run(
-    state: SessionState, plan: Write | Change | KeyChange, rows: Sequence[ParameterValues]
+    state: SessionState,
+    plan: Write | Change | KeyChange | KeyInsert,
+    rows: Sequence[ParameterValues],
 ) -> Outcome:
-    if isinstance(plan, KeyChange):
+    if isinstance(plan, KeyChange | KeyInsert):
+        runs = KeyChanges(state, plan) if isinstance(plan, KeyChange) else KeyInserts(state, plan)
         try:
-            return KeyChanges(state, plan).run_many(rows)
+            return runs.run_many(rows)
         except EngineRequiredError:
             general = plan.general()
             assert isinstance(general, Write | Change)

@@ -28,7 +28,7 @@ from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import InterfaceError, SerializationError
 from pykudu_sql.storage.ingest.bulk_writer import coerce_columns
 from pykudu_sql.storage.tablet.rowset.locator import Located
-from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
+from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations, KeyedRow
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.transaction.addressed_rows import AddressedRows
 from pykudu_sql.storage.transaction.batch_writer import BatchWriter
@@ -212,6 +212,18 @@ class Transaction(TransactionReads):
 
         `cells`: by column id, the key's among them.
         """
+        return self._write_row(table, kind, cells)[0]
+
+    def insert_row(self, table: TableInfo, cells: Mapping[int, Cell]) -> Mapping[int, Cell]:
+        """Insert one row; its cells, with defaults and the number that it got.
+
+        `cells`: by column id. Raises: as `write_row`.
+        """
+        return self._write_row(table, RowOpKind.INSERT, cells)[1].cells
+
+    def _write_row(
+        self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]
+    ) -> tuple[int, KeyedRow]:
         self._open()
         self._single_rows += 1
         if self._single_rows % _COUNTED_ROWS == 0:
@@ -221,7 +233,7 @@ class Transaction(TransactionReads):
         check_row_result(table, row, lambda columns: pending.read_row(row.probe, columns))
         changed = pending.write_row(row)
         self._writes.keep(table, pending)
-        return changed
+        return changed, row
 
     def savepoint(self) -> Savepoint:
         """The place that the transaction has reached. Raises InterfaceError: it has ended."""

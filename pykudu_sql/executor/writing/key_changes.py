@@ -26,7 +26,8 @@ from pykudu_sql.planner.plan.plan import KeyChange
 from pykudu_sql.results.result import Outcome, Row, RowResult
 from pykudu_sql.storage.common.predicate.column_predicate import Predicate
 from pykudu_sql.storage.common.predicate.predicate_eval import is_true
-from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.common.types.schema import Schema
+from pykudu_sql.storage.common.types.types import Cell, DataType
 from pykudu_sql.storage.ingest.validation import can_hold
 from pykudu_sql.storage.transaction.transaction import Transaction
 
@@ -49,7 +50,7 @@ class _BoundChange(NamedTuple):
     condition: Predicate | None
 
 
-class _Changed(NamedTuple):
+class ChangedRow(NamedTuple):
     """What became of the row. `rows`: how many changed, 0 or 1; `returning_rows`: of RETURNING."""
 
     rows: int
@@ -86,7 +87,7 @@ class KeyChanges:
         state.row_errors = ()
         bound = [self._bind(parameters) for parameters in parameter_rows]
 
-        def action(transaction: Transaction) -> list[_Changed]:
+        def action(transaction: Transaction) -> list[ChangedRow]:
             return [self._change(transaction, each) for each in bound]
 
         changed = state.transactions.write(action)
@@ -101,12 +102,7 @@ class KeyChanges:
         """The change for some parameters; None where no row can have the key."""
         plan = self._plan
         cells = {i: bind_value(value, parameters) for i, value in plan.assignments}
-        operands = {
-            node: parameter_cell(node.parameter, parameters)
-            for _, expression in plan.computed
-            for node in nodes(expression)
-            if isinstance(node, ParameterCell)
-        }
+        operands = parameter_cells([each for _, each in plan.computed], parameters)
         condition = None
         if plan.condition is not None:
             condition = exact_predicate(plan.condition, parameters)
@@ -115,8 +111,8 @@ class KeyChanges:
             return None
         return _BoundChange(key, cells, operands, condition)
 
-    def _change(self, transaction: Transaction, bound: _BoundChange | None) -> _Changed:
-        plan, unchanged = self._plan, _Changed(0, ())
+    def _change(self, transaction: Transaction, bound: _BoundChange | None) -> ChangedRow:
+        plan, unchanged = self._plan, ChangedRow(0, ())
         if bound is None:
             return unchanged
         read = transaction.lookup(plan.table, bound.key, self._read_ids)
@@ -126,28 +122,48 @@ class KeyChanges:
         stored = {**key, **dict(zip(self._read_ids, read, strict=True))}
         if bound.condition is not None and not is_true(bound.condition, stored):
             return unchanged
-        cells = {**bound.cells, **self._computed(RowCells(stored, _NOTHING, bound.parameters))}
+        row = RowCells(stored, _NOTHING, bound.parameters)
+        cells = {**bound.cells, **computed_cells(plan.table.schema, plan.computed, row)}
         count = transaction.write_row(plan.table, plan.kind, {**key, **cells})
         shape = self._returned
-        return _Changed(count, () if shape is None else (shape.row({**stored, **cells}),))
+        return ChangedRow(count, () if shape is None else (shape.row({**stored, **cells}),))
 
-    def _computed(self, cells: RowCells) -> dict[int, Cell]:
-        """The columns that are set to what is computed from the row.
 
-        Raises EngineRequiredError: a value does not fit its column, which is the engine's to say.
-        """
-        by_id, computed = self._plan.table.schema.by_id, dict[int, Cell]()
-        for column_id, expression in self._plan.computed:
-            cell, column = evaluate(expression, cells), by_id[column_id]
-            limits = column.type.integer_range
-            if cell is None:
-                fits = column.nullable
-            else:
-                fits = limits is None or limits[0] <= cell <= limits[1]  # type: ignore[operator]
-            if not fits:
-                raise EngineRequiredError
-            computed[column_id] = cell
-        return computed
+def parameter_cells(
+    expressions: Sequence[RowExpression], parameters: ParameterValues
+) -> dict[ParameterCell, Cell]:
+    """The cells of the parameters in expressions.
+
+    Raises InterfaceError, EngineRequiredError: see `parameter_cell`.
+    """
+    return {
+        node: parameter_cell(node.parameter, parameters)
+        for expression in expressions
+        for node in nodes(expression)
+        if isinstance(node, ParameterCell)
+    }
+
+
+def computed_cells(
+    schema: Schema, computed: Sequence[tuple[int, RowExpression]], row: RowCells
+) -> dict[int, Cell]:
+    """What columns are set to that are computed from a row, by id.
+
+    Raises EngineRequiredError: a value does not fit its column, which is the engine's to say.
+    """
+    cells: dict[int, Cell] = {}
+    for column_id, expression in computed:
+        cell, column = evaluate(expression, row), schema.by_id[column_id]
+        if not (column.nullable if cell is None else _fits(cell, column.type)):
+            raise EngineRequiredError
+        cells[column_id] = cell
+    return cells
+
+
+def _fits(cell: Cell, data_type: DataType) -> bool:
+    """Whether an integer lies within a type kept as one; anything else fits its type."""
+    limits = data_type.integer_range
+    return limits is None or not isinstance(cell, int) or limits[0] <= cell <= limits[1]
 
 
 def _stored_ids(expression: RowExpression) -> list[int]:

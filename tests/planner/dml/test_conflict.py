@@ -39,7 +39,8 @@ def test_rows_of_a_table_without_a_unique_key_never_conflict(context: PlanContex
 
 def test_a_row_is_inserted_or_updated_and_twice_is_an_error(context: PlanContext) -> None:
     insert = planned(
-        "insert into t (id, a) values (1, 2) on conflict (id) do update set a = excluded.a + a",
+        "insert into t (id, a) values (1, 2), (2, 3) on conflict (id) do update "
+        "set a = excluded.a + a",
         context,
     )
     assert [branch.kind for branch in insert.change.branches] == [
@@ -69,5 +70,5 @@ def test_an_upsert_that_shows_rows_updates_what_it_names_and_the_last_counts(
 
 
 def test_rows_that_are_numbered_are_always_new(context: PlanContext) -> None:
-    insert = plan("insert ignore into logs values (1, 'x') returning day", context)
+    insert = plan("insert ignore into logs values (1, 'x'), (2, 'y') returning day", context)
     assert isinstance(insert, InsertReturning)

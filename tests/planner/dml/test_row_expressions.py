@@ -3,7 +3,7 @@
 import pytest
 
 from pykudu_sql.planner.bind.binder import bind
-from pykudu_sql.planner.dml.row_expressions import row_expression
+from pykudu_sql.planner.dml.row_expressions import BoundRow, row_comparisons, row_expression
 from pykudu_sql.planner.dml.update import plan_update
 from pykudu_sql.planner.explain.key_text import key_text
 from pykudu_sql.planner.operands.row_expression import ConstantCell, FirstNotNull, StoredCell
@@ -51,8 +51,26 @@ def test_anything_else_is_computed_by_the_engine(context: PlanContext, assignmen
 def test_an_expression_is_read_for_the_column_that_takes_it(context: PlanContext) -> None:
     bound = bind(parse("select coalesce(a, 5) from t"), context)
     columns = bound.references[0].table.schema.by_name
-    reader = ConditionReader(bound, context)
+    source = BoundRow(ConditionReader(bound, context))
     node = bound.tree.expressions[0]
     expected = FirstNotNull((StoredCell(columns["a"].id), ConstantCell(5)))
-    assert row_expression(node, columns["b"], reader) == expected
-    assert row_expression(node, columns["s"], reader) is None
+    assert row_expression(node, columns["b"], source) == expected
+    assert row_expression(node, columns["s"], source) is None
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_read"),
+    [
+        ("a > b and s = 'x'", True), ("5 < a", True), ("s >= ?", True),
+        ("a > s", False), ("a > 1 or b > 1", False), ("a is null", False), ("abs(a) > 1", False),
+        ("1 = 1", False), ("a = '1'", False), ("a <> 1", False),
+    ],
+)  # fmt: skip
+def test_comparisons_of_cells_are_read_where_both_sides_are_of_one_family(
+    context: PlanContext, condition: str, is_read: bool
+) -> None:
+    bound = bind(parse(f"select 1 from t where {condition}"), context)
+    source = BoundRow(ConditionReader(bound, context))
+    comparisons = row_comparisons(bound.tree.args["where"].this, source)
+    assert (comparisons is not None) is is_read
+    assert row_comparisons(None, source) == ()

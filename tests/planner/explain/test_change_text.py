@@ -11,7 +11,7 @@ from pykudu_sql.planner.planner import plan
 
 
 def change(sql: str, context: PlanContext) -> Change:
-    planned = plan(sql, context)
+    planned = plan(sql, context.without_key_access())
     assert isinstance(planned, get_args(Change))
     return planned  # type: ignore[return-value]
 

@@ -127,10 +127,11 @@ def test_many_sets_of_parameters_see_each_others_rows_and_stand_or_fall_together
     connection: Connection, state: SessionState, run: Change, planned: Callable[[str], Any]
 ) -> None:
     sql = "INSERT INTO t VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = t.v + excluded.v"
-    assert change_many(state, planned(sql), [(3, 1), (3, 2)]).rowcount == 2
-    assert change_many(state, planned(sql), []).rowcount == 0
+    general = planned(sql).general()
+    assert change_many(state, general, [(3, 1), (3, 2)]).rowcount == 2
+    assert change_many(state, general, []).rowcount == 0
     with pytest.raises(DataError):
-        change_many(state, planned(sql), [(3, 4), (4, 1 << 40)])
+        change_many(state, general, [(3, 4), (4, 1 << 40)])
     assert rows(connection) == [(1, 10), (2, 20), (3, 3)]
 
 

@@ -10,6 +10,7 @@ from pykudu_sql import Connection
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.chunked_rows import write_columns
 from pykudu_sql.executor.writing.key_changes import KeyChanges
+from pykudu_sql.executor.writing.key_inserts import KeyInserts
 from pykudu_sql.executor.writing.writes import (
     insert_operations,
     mode_of,
@@ -180,3 +181,16 @@ def test_a_row_that_is_read_first_is_changed_without_the_engine(
     with pytest.raises(EngineRequiredError):
         add.run_many([(1, 1), ((1 << 31) - 1, 1)])
     assert connection.execute("SELECT n FROM c").fetchall() == [(8,), (None,)]
+
+
+def test_a_row_that_may_be_there_is_inserted_or_changed_without_the_engine(
+    connection: Connection, state: SessionState, planned: Callable[[str], Any]
+) -> None:
+    sql = "INSERT INTO t (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = t.v + excluded.v"
+    add = KeyInserts(state, planned(f"{sql} RETURNING k, v"))
+    assert add.run_many([(1, 5), (9, 1)]).message == "Inserted 2 row(s)"
+    outcome = add((9, 2))
+    assert (outcome.rowcount, outcome.result and outcome.result.fetch(2)) == (1, [(9, 3)])
+    with pytest.raises(EngineRequiredError):
+        add((None, 1))
+    assert rows(connection) == [(1, 15, "a"), (2, 20, "b"), (9, 3, None)]
