@@ -6,6 +6,7 @@ them; a thousand rows of five columns take a few milliseconds. At the first valu
 the reader gives up, and the statement goes the general way through the parser.
 """
 
+import datetime as dt
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -17,8 +18,9 @@ from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Value
 from pykudu_sql.planner.parse.lexer import MAX_NUMBER_CHARACTERS
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.storage.common.noun_count import noun_count
-from pykudu_sql.storage.common.types.cells import to_cell
+from pykudu_sql.storage.common.types.cells import moment_of, to_cell
 from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.text_forms import DAY
 from pykudu_sql.storage.common.types.types import Kind
 from pykudu_sql.storage.errors import DataError, ProgrammingError, SourceSpan
 
@@ -33,7 +35,8 @@ _VALUE = re.compile(
     | ([+-]?(?:{_DIGITS}(?:\.\d*+)?|\.\d++)(?:E[+-]?{_DIGITS})?(?!\w))
     | (\?)
     | :([^\W\d]\w*)
-    | (?:DATE|TIMESTAMP){_GAP}('[^']*')
+    | DATE{_GAP}('{DAY}')
+    | TIMESTAMP{_GAP}('[^']*')
     | X'((?:[0-9A-F]{{2}})*+)'
     ){_GAP}[,)]""",
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
@@ -58,7 +61,7 @@ class Named:
 
 
 SpanOf = Callable[[int, int], SourceSpan | None]
-Raw = int | float | str | bytes | bool | Decimal | Marker | Named | None
+Raw = int | float | str | bytes | bool | Decimal | dt.date | Marker | Named | None
 
 
 def _number(text: str) -> int | float | Decimal:
@@ -74,7 +77,8 @@ _READERS: Sequence[Callable[[str], Raw]] = (
     _number,
     lambda text: Marker.DEFAULT,
     Named,
-    lambda text: text[1:-1],
+    lambda text: dt.date.fromisoformat(text[1:-1]),
+    lambda text: moment_of(text[1:-1]),
     bytes.fromhex,
 )
 _POSITIONAL_GROUP = 5
@@ -127,7 +131,10 @@ def read_values(source: SourceText) -> ValueRows | None:
                 row.append(Named(questions))
                 questions += 1
             else:
-                row.append(readers[group - 1](match.group(group)))
+                try:
+                    row.append(readers[group - 1](match.group(group)))
+                except (ValueError, OverflowError):
+                    return None
             at = match.end()
         rows.append(row)
         if len(row) != len(rows[0]):

@@ -10,11 +10,16 @@ import datetime as dt
 
 from sqlglot import exp
 
+from pykudu_sql.storage.errors import ValueOutOfRangeError
+
 _SHORTEST = len("2026-01-31 12:00Z")
 
 
 def in_utc(text: str) -> str:
-    """A time that says its offset from UTC as one in UTC that does not; other text as it is."""
+    """A time that says its offset from UTC as one in UTC that does not; other text as it is.
+
+    Raises ValueOutOfRangeError: in UTC the time is outside the years 1 to 9999.
+    """
     if len(text) < _SHORTEST:
         return text
     try:
@@ -23,8 +28,13 @@ def in_utc(text: str) -> str:
         if moment.tzinfo is None:
             return text
         return moment.astimezone(dt.UTC).replace(tzinfo=None).isoformat(sep=" ")
-    except (ValueError, OverflowError):
+    except ValueError:
         return text
+    except OverflowError:
+        raise ValueOutOfRangeError(
+            f"value {text!r:.80} is out of range for TIMESTAMP",
+            hint="in UTC it is outside the years 1 to 9999",
+        ) from None
 
 
 def literal_to_utc(node: exp.Expr) -> None:

@@ -12,7 +12,7 @@ from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from pykudu_sql.storage.common.types.cells import number_text
+from pykudu_sql.storage.common.types.cells import in_micros, number_text
 from pykudu_sql.storage.common.types.numpy_scalars import is_beyond_micros, micros_of
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import InterfaceError, InvalidValueError
@@ -67,7 +67,7 @@ def sql_value(value: object, key: int | str, column: str) -> Any:
             raise _no_number(key, column)
         if isinstance(value, dt.date) and not _is_time(value):
             raise _no_time(value, key, column)
-        return value
+        return in_micros(value) if isinstance(value, dt.datetime) else value
     target = f" for column '{column}'" if column else ""
     raise InterfaceError(
         f"{parameter_name(key)}{target}: a value of type {type(value).__name__} "

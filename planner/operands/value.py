@@ -7,6 +7,7 @@ from typing import Any
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.parameter_types import PASSED_UNCHANGED, parameter_name, sql_value
 from pykudu_sql.storage.common.types.cells import to_cell, with_article
+from pykudu_sql.storage.common.types.numpy_scalars import is_short_float
 from pykudu_sql.storage.common.types.types import Cell, DataType
 from pykudu_sql.storage.errors import DataError, InterfaceError
 
@@ -79,8 +80,24 @@ def parameter_value(parameters: ParameterValues, key: ParameterKey, column: str 
     Raises InterfaceError: none was supplied, or SQL has no value for it; InvalidValueError: it is
     no time, and of a type for times.
     """
+    value = _argument(parameters, key)
+    return value if type(value) in PASSED_UNCHANGED else sql_value(value, key, column)
+
+
+def received_value(parameters: ParameterValues, key: ParameterKey, column: str) -> Any:
+    """The value of a parameter that a column gets as it is, for `to_cell`.
+
+    numpy's floats of fewer bits than a double stay what they are: their texts and decimals have
+    fewer digits. Raises as `parameter_value`.
+    """
+    value = _argument(parameters, key)
+    is_own = type(value) in PASSED_UNCHANGED or is_short_float(value)
+    return value if is_own else sql_value(value, key, column)
+
+
+def _argument(parameters: ParameterValues, key: ParameterKey) -> Any:
     try:
-        value = parameters[key]  # type: ignore[index]
+        return parameters[key]  # type: ignore[index]
     except (KeyError, IndexError, TypeError) as error:
         raise InterfaceError(
             f"no value was given for {parameter_name(key)}",
@@ -94,7 +111,6 @@ def parameter_value(parameters: ParameterValues, key: ParameterKey, column: str 
             hint="its own code raised this, which is the cause of this error",
             sqlstate="07001",
         ) from error
-    return value if type(value) in PASSED_UNCHANGED else sql_value(value, key, column)
 
 
 def bind_value(value: Value, parameters: ParameterValues) -> Cell:
@@ -105,7 +121,7 @@ def bind_value(value: Value, parameters: ParameterValues) -> Cell:
     """
     if type(value) is not Parameter:
         return value  # type: ignore[return-value]
-    argument = parameter_value(parameters, value.key, value.column)
+    argument = received_value(parameters, value.key, value.column)
     try:
         return to_cell(argument, value.type)
     except DataError as error:

@@ -23,9 +23,9 @@ import pyarrow as pa
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
 from pykudu_sql.storage.common.cancellation import CancelCheck, never_cancelled
+from pykudu_sql.storage.common.coercion.coercion import coerce_chunks
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.types.arrays import combine
-from pykudu_sql.storage.common.types.coercion import coerce_chunks
 from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema

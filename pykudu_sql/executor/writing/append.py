@@ -397,10 +397,12 @@ def _values_of(values: Any, name: object) -> Values:
 
 def _from_numpy(values: Any) -> Values:
     """The values of an array of numpy or pandas, as `_values_of` gives them."""
-    with suppress(pa.ArrowException, ValueError, TypeError):
+    with suppress(pa.ArrowException, ValueError, TypeError, OverflowError):
         array = pa.array(values, from_pandas=_is_pandas(values))
         # An extension type is Arrow's for objects, as periods and UUIDs: what it stores says less.
-        if not isinstance(array.type, pa.BaseExtensionType):
+        # Of objects that are times Arrow cuts nanoseconds.
+        is_cut = pa.types.is_timestamp(array.type) and values.dtype == object
+        if not isinstance(array.type, pa.BaseExtensionType) and not is_cut:
             return array
     # Objects, mixed or such as Arrow has no rule for: value by value, with an error that names the
     # row.

@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from pykudu_sql.storage.common.coercion.coercion import coerce
 from pykudu_sql.storage.common.types.arrays import cells_to_array
 from pykudu_sql.storage.common.types.cells import to_cell
-from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Kind
 from pykudu_sql.storage.errors import DataError

@@ -28,7 +28,7 @@ from pykudu_sql.executor.writing.engine_values import storable
 from pykudu_sql.executor.writing.parameter_batches import Batch, ConvertedRows, batch_action
 from pykudu_sql.executor.writing.repeated_cells import Fill, RepeatedCells, repeated_cells
 from pykudu_sql.planner.operands.comparison import EngineRequiredError
-from pykudu_sql.planner.operands.value import ParameterValues, bind_key, bind_value, parameter_value
+from pykudu_sql.planner.operands.value import ParameterValues, bind_key, bind_value, received_value
 from pykudu_sql.planner.plan.plan import (
     DeleteQuery,
     InsertQuery,
@@ -239,7 +239,7 @@ def _column(
     """
     if len(values) == 1 and type(values[0]) is Parameter:
         key = values[0].key
-        row_values = [parameter_value(row, key, column.name) for row in parameter_rows]
+        row_values = [received_value(row, key, column.name) for row in parameter_rows]
         return array_of(row_values, column, first)
     if Parameter in map(type, values):
         cells = [bind_value(value, row) for row in parameter_rows for value in values]

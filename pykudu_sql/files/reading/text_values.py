@@ -15,20 +15,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.storage.common.coercion.coercion import coerce
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import cells_to_array, pack_validity, validity
 from pykudu_sql.storage.common.types.cells import quote_value, to_cell
-from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.text_forms import NO_NUMBER, NUMBER, WHOLE
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 from pykudu_sql.storage.errors import DataError, InvalidValueError
 
 NOT_UTF_8: Final = "iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW_FILE converts a file of Windows"
 _NULL_WORDS: Final = frozenset({"null", "na", "n/a", "#n/a", "none", "nil", "\\n", "-", "?"})
-_WHOLE = re.compile(r"[+-]?[0-9]+", re.ASCII)
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?[A-Za-z]+", re.ASCII)
+_WHOLE = re.compile(WHOLE)
+_NUMBER = re.compile(f"{NUMBER}|{NO_NUMBER}")
 _MORE_THAN_MICROS = r"\.[0-9]{6}[0-9]*[1-9]"
-_AFTER_MIDNIGHT = re.compile(r"[T ].*[1-9]")
+_AFTER_MIDNIGHT = r"[T ].*[1-9]"
 _HEX = r"^(\\x)([0-9A-Fa-f][0-9A-Fa-f])*$"
 
 
@@ -72,10 +73,10 @@ def _decoded(texts: pa.Array, column: ColumnSchema) -> pa.Array:
 
 def _check_exact(texts: pa.Array, column: ColumnSchema) -> None:
     """Refuse texts that a conversion takes and that mean more than it keeps."""
-    if column.type.is_integer:
-        wrong = pc.match_substring(texts, "x", ignore_case=True)
-    elif column.type.kind is Kind.UNIXTIME_MICROS:
+    if column.type.kind is Kind.UNIXTIME_MICROS:
         wrong = pc.match_substring_regex(texts, _MORE_THAN_MICROS)
+    elif column.type.kind is Kind.DATE:
+        wrong = pc.match_substring_regex(texts, _AFTER_MIDNIGHT)
     elif column.type.kind is Kind.DECIMAL:
         wrong = pc.match_substring_regex(texts, rf"\.[0-9]{{{column.type.scale}}}[0-9]*[1-9]|[eE]")
         if pc.any(wrong).as_py():
@@ -134,7 +135,7 @@ def _keeps_time(text: str, column_type: DataType) -> bool:
 
 
 def _is_day(text: str, column_type: DataType) -> bool:
-    return _AFTER_MIDNIGHT.search(text) is None
+    return re.search(_AFTER_MIDNIGHT, text) is None
 
 
 _CHECKS: Mapping[Kind, Callable[[str, DataType], bool]] = MappingProxyType(

@@ -11,9 +11,9 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
+from pykudu_sql.storage.common.coercion.coercion import coerce
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import plain
-from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.stored_form import stored_type, stored_values
 from pykudu_sql.storage.common.types.types import Kind

@@ -19,7 +19,7 @@ from pykudu_sql.files.reading.typed_values import (
     loses_digits,
 )
 from pykudu_sql.spark.arrow.arrow_types import spark_type
-from pykudu_sql.storage.common.types.coercion import coerce
+from pykudu_sql.storage.common.coercion.coercion import coerce
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Kind
 from pykudu_sql.storage.errors import InvalidSchemaError

@@ -11,17 +11,26 @@ import struct
 from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from types import MappingProxyType
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pykudu_sql.storage.common.types.numpy_scalars import (
     is_beyond_micros,
     is_numpy_bool,
     is_numpy_datetime,
+    is_numpy_day,
     is_numpy_float,
     is_numpy_integer,
     is_numpy_number,
     is_numpy_scalar,
+    is_short_float,
     micros_of,
+)
+from pykudu_sql.storage.common.types.text_forms import (
+    MOMENT,
+    NO_NUMBER,
+    NUMBER,
+    WHOLE,
+    ZONED_MOMENT,
 )
 from pykudu_sql.storage.common.types.types import (
     EPOCH,
@@ -32,6 +41,9 @@ from pykudu_sql.storage.common.types.types import (
     Kind,
 )
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _WIDE = Context(prec=80)
 _SINGLE = struct.Struct("<f")
@@ -50,19 +62,21 @@ def _in_range(value: int, column_type: DataType) -> int:
 def _out_of_range(
     value: "int | float | str | Decimal", column_type: DataType
 ) -> ValueOutOfRangeError:
-    text = value if isinstance(value, str) else number_text(value)
+    text = value if isinstance(value, str) else number_text(_shortest(value))
     return ValueOutOfRangeError(f"value {text} is out of range for {column_type}")
 
 
 _INTEGERS = (Kind.INT8, Kind.INT16, Kind.INT32, Kind.INT64)
 _EXACT = frozenset({*_INTEGERS, Kind.DECIMAL})
 _MOMENTS = frozenset({Kind.DATE, Kind.UNIXTIME_MICROS})
+_WHOLE = re.compile(WHOLE)
+_NUMBER = re.compile(f"{NUMBER}|{NO_NUMBER}")
+_MOMENT = re.compile(f"{MOMENT}|{ZONED_MOMENT}")
 _FIELDS = re.compile(
     r"\s*([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"
     r"(?:[ T]([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.[0-9]*)?)?)?\s*"
 )
 _DAY_MICROS = 86_400_000_000
-_LEAP_YEAR = 4  # as year 0 is, which Python's calendar has not
 # How values are written that people often write otherwise.
 _READ_AS: Mapping[Kind, str] = MappingProxyType(
     {
@@ -99,8 +113,16 @@ def _int_cell(value: object, column_type: DataType) -> int:
             raise ValueError(value)
         return _in_range(int(value), column_type)
     if isinstance(value, str):
-        return _in_range(int(value), column_type)
+        return _in_range(int(_written(value, _WHOLE)), column_type)
     raise TypeError(value)
+
+
+def _written(text: str, form: "re.Pattern[str]") -> str:
+    """A text without blanks around it, which has to be of a form."""
+    text = text.strip()
+    if form.fullmatch(text) is None:
+        raise ValueError(text)
+    return text
 
 
 def _is_huge(value: Decimal) -> bool:
@@ -113,6 +135,8 @@ def _float_cell(value: object, column_type: DataType) -> float:
         return value
     if isinstance(value, bool) or not _is_number_or_text(value):
         raise TypeError(value)
+    if isinstance(value, str):
+        value = _written(value, _NUMBER)
     try:
         number = float(value)
     except OverflowError:
@@ -135,12 +159,21 @@ def _is_number_or_text(value: object) -> "TypeGuard[int | float | str | Decimal]
     return isinstance(value, int | float | str | Decimal) or is_numpy_number(value)
 
 
+def _shortest(number: Any) -> Any:
+    """The double that is written like a shorter float of numpy; others as they are.
+
+    A float of 16 bits counts as the FLOAT that it equals, which is what Arrow's become.
+    """
+    return float(str(number.astype("f4"))) if is_short_float(number) else number
+
+
 def _decimal_cell(value: object, column_type: DataType) -> int:
     if isinstance(value, bool) or not _is_number_or_text(value):
         raise TypeError(value)
     if isinstance(value, int) and value.bit_length() > _WRITTEN_BITS:
         raise _out_of_range(value, column_type)
-    number = value if isinstance(value, Decimal) else Decimal(str(value))
+    text = _written(value, _NUMBER) if isinstance(value, str) else str(_shortest(value))
+    number = value if isinstance(value, Decimal) else Decimal(text)
     if not number.is_finite():
         raise InvalidOperation(value)
     scaled = number.scaleb(column_type.scale, _WIDE).to_integral_value(ROUND_HALF_UP, _WIDE)
@@ -153,17 +186,24 @@ def _decimal_cell(value: object, column_type: DataType) -> int:
 def _date_cell(value: object, column_type: DataType) -> int:
     _refuse_not_a_time(value)
     if isinstance(value, str):
-        text = value.strip()
-        value = dt.date.fromisoformat(text) if len(text) == 10 else dt.datetime.fromisoformat(text)
+        value = moment_of(value)
     if is_numpy_datetime(value):
         if is_beyond_micros(value):
             raise ValueOutOfRangeError(f"{value} is out of range for {column_type}")
         return _in_range(micros_of(value) // _DAY_MICROS, column_type)
     if isinstance(value, dt.datetime):
-        value = _in_utc(_in_micros(value)).date()
+        value = _in_utc(in_micros(value)).date()
     if isinstance(value, dt.date):
         return value.toordinal() - EPOCH_DAY
     raise TypeError(value)
+
+
+def moment_of(text: str) -> dt.datetime:
+    """The time that a text says, without zone. Raises ValueError: it says none."""
+    match = _MOMENT.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(text)
+    return _in_utc(dt.datetime.fromisoformat("".join(filter(None, match.groups()))))
 
 
 def _refuse_not_a_time(value: object) -> None:
@@ -172,9 +212,13 @@ def _refuse_not_a_time(value: object) -> None:
         raise ValueError(value)
 
 
-def _in_micros(value: dt.datetime) -> dt.datetime:
-    """A time rounded to microseconds, halves up; pandas' have nanoseconds besides."""
-    return value + dt.timedelta(microseconds=1) if getattr(value, "nanosecond", 0) >= 500 else value
+def in_micros(value: dt.datetime) -> dt.datetime:
+    """A time of Python's own, in microseconds, halves up; pandas' have nanoseconds besides."""
+    nanoseconds = getattr(value, "nanosecond", None)
+    if nanoseconds is None:
+        return value
+    plain: dt.datetime = value.to_pydatetime(warn=False)  # type: ignore[attr-defined]
+    return plain + dt.timedelta(microseconds=1) if nanoseconds >= 500 else plain
 
 
 def _in_utc(value: dt.datetime) -> dt.datetime:
@@ -185,13 +229,13 @@ def _in_utc(value: dt.datetime) -> dt.datetime:
 def _timestamp_cell(value: object, column_type: DataType) -> int:
     _refuse_not_a_time(value)
     if isinstance(value, str):
-        value = dt.datetime.fromisoformat(value.strip())
+        value = moment_of(value)
     if is_numpy_datetime(value):
         if is_beyond_micros(value):
             raise ValueOutOfRangeError(f"{value} is out of range for {column_type}")
         return micros_of(value)
     if isinstance(value, dt.datetime):
-        return (_in_utc(_in_micros(value)) - EPOCH) // dt.timedelta(microseconds=1)
+        return (_in_utc(in_micros(value)) - EPOCH) // dt.timedelta(microseconds=1)
     if isinstance(value, dt.date):
         return (value.toordinal() - EPOCH_DAY) * _DAY_MICROS
     raise TypeError(value)
@@ -207,18 +251,32 @@ def _text_cell(value: object, column_type: DataType) -> str:
 def _text_of(value: object) -> str:
     if isinstance(value, bytes):
         value = value.decode("utf-8")
-    if isinstance(value, bool):
+    if isinstance(value, bool) or is_numpy_bool(value):
         value = "true" if value else "false"
-    elif isinstance(value, int | float | Decimal | dt.date) or is_numpy_number(value):
-        if isinstance(value, dt.date):
-            _refuse_not_a_time(value)
-        has_fraction = isinstance(value, dt.datetime) and value.microsecond and not value.tzinfo
-        if isinstance(value, Decimal) and abs(value.adjusted()) < _MOST_INTEGER_DIGITS:
-            value = f"{value:f}"
-        value = str(value).rstrip("0") if has_fraction else str(value)
+    elif isinstance(value, dt.date | dt.time) or is_numpy_datetime(value):
+        value = _time_text(value)
+    elif isinstance(value, Decimal):
+        value = f"{value:f}" if abs(value.adjusted()) < _MOST_INTEGER_DIGITS else str(value)
+    elif isinstance(value, int | float) or is_numpy_number(value):
+        value = str(_shortest(value))
     if not isinstance(value, str):
         raise TypeError(value)
     return str.__str__(value)  # of a subclass, the text alone
+
+
+def _time_text(value: "dt.date | dt.time | np.datetime64") -> str:
+    """A day, a time of day or, in UTC, a time as CAST writes it."""
+    _refuse_not_a_time(value)
+    if is_numpy_datetime(value):
+        if is_beyond_micros(value):
+            raise ValueError(value)
+        micros = dt.timedelta(microseconds=micros_of(value))
+        value = EPOCH.date() + micros if is_numpy_day(value) else EPOCH + micros
+    if isinstance(value, dt.datetime):
+        value = _in_utc(in_micros(value))
+    if isinstance(value, dt.time) and value.tzinfo is not None:
+        raise ValueError(value)
+    return str(value).rstrip("0") if getattr(value, "microsecond", 0) else str(value)
 
 
 def _binary_cell(value: object, column_type: DataType) -> bytes:
@@ -282,6 +340,10 @@ def to_cell(value: object, column_type: DataType) -> Cell:
             f"{value!r:.80} is not valid Unicode text", sqlstate="22021"
         ) from error
     except (ValueError, TypeError, ArithmeticError) as error:
+        if isinstance(error, OverflowError) and column_type.kind in _MOMENTS:
+            raise ValueOutOfRangeError(
+                f"value {quote_value(value)} is out of range for {column_type}"
+            ) from error
         if column_type.kind in _EXACT and _is_no_exact_number(value):
             raise ValueOutOfRangeError(
                 f"value {value} is out of range for {column_type}"
@@ -305,7 +367,7 @@ def _is_beyond_calendar(value: object) -> bool:
         return False
     year, month, day, hour, minute, second = map(int, match.groups(default="0"))
     try:
-        dt.datetime(year or _LEAP_YEAR, month, day, hour, minute, second)
+        dt.datetime(year, month, day, hour, minute, second)
     except ValueError:
         return True
     return False
@@ -332,6 +394,7 @@ def quote_value(value: object) -> str:
     """A value as a message quotes it; one of a type without literals with its type."""
     import pyarrow as pa
 
+    value = _shortest(value)
     if is_numpy_scalar(value) or isinstance(
         value, Decimal | dt.date | dt.time | dt.timedelta | list | dict
     ):

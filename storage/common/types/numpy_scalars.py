@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 _DAY = 86400.0
+_DOUBLE_BYTES = 8
 # Of numpy's units; the finer ones do not reach so far.
 _SECONDS: Mapping[str, float] = MappingProxyType(
     {"Y": 365.2425 * _DAY, "M": 30.436875 * _DAY, "W": 7 * _DAY, "D": _DAY}
@@ -36,6 +37,11 @@ def is_numpy_float(value: object) -> "TypeGuard[np.floating[Any]]":
     return _is_of_class(value, "floating")
 
 
+def is_short_float(value: object) -> "TypeGuard[np.floating[Any]]":
+    """Whether a value is a floating-point number of numpy with fewer bits than a double."""
+    return is_numpy_float(value) and value.itemsize < _DOUBLE_BYTES
+
+
 def is_numpy_number(value: object) -> "TypeGuard[np.number[Any]]":
     """Whether a value is a real number of numpy; its truth values are none."""
     return is_numpy_integer(value) or is_numpy_float(value)
@@ -44,6 +50,13 @@ def is_numpy_number(value: object) -> "TypeGuard[np.number[Any]]":
 def is_numpy_datetime(value: object) -> "TypeGuard[np.datetime64]":
     """Whether a value is a date or time of numpy."""
     return _is_of_class(value, "datetime64")
+
+
+def is_numpy_day(value: "np.datetime64") -> bool:
+    """Whether a time of numpy has the unit of days."""
+    import numpy as np
+
+    return np.datetime_data(value.dtype)[0] == "D"
 
 
 def is_numpy_scalar(value: object) -> "TypeGuard[np.generic]":

@@ -38,6 +38,8 @@ EPOCH = dt.datetime(1970, 1, 1)
 EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
 MIN_DATE = dt.date.min.toordinal() - EPOCH_DAY
 MAX_DATE = dt.date.max.toordinal() - EPOCH_DAY
+MIN_MICROS = (dt.datetime.min - EPOCH) // dt.timedelta(microseconds=1)
+MAX_MICROS = (dt.datetime.max - EPOCH) // dt.timedelta(microseconds=1)
 
 
 class Kind(StrEnum):

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.functions.utc_offsets import in_utc, utc_cast
 from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.storage.errors import ValueOutOfRangeError
 
 OFFSETS = st.integers(-23 * 60 - 59, 23 * 60 + 59).map(
     lambda minutes: dt.timezone(dt.timedelta(minutes=minutes))
@@ -42,11 +43,16 @@ def test_an_offset_may_be_written_in_several_ways(text: str, utc: str) -> None:
         "2026-01-31",
         "2026-01-31 12:00:00",
         "no time at all, +02:00",
-        "0001-01-01T00:00:00+10:00",
     ],
 )
 def test_text_without_an_offset_or_that_names_no_moment_stays(text: str) -> None:
     assert in_utc(text) == text
+
+
+@pytest.mark.parametrize("text", ["0001-01-01T00:00:00+10:00", "9999-12-31 23:59:59-02:00"])
+def test_a_moment_outside_the_years_of_utc_is_refused(text: str) -> None:
+    with pytest.raises(ValueOutOfRangeError, match="is out of range for TIMESTAMP"):
+        in_utc(text)
 
 
 @pytest.mark.parametrize(

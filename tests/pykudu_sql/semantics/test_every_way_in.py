@@ -49,6 +49,8 @@ WAYS: dict[str, Way] = {
     "pandas": lambda c, _, v: c.append("t", pd.DataFrame({"k": [0], "v": [v]})),
 }
 
+_EAST = dt.timezone(dt.timedelta(hours=2))
+
 STORED: list[tuple[str, Any, Any]] = [
     ("DECIMAL(9,2)", 1.005, Decimal("1.01")),
     ("DECIMAL(9,2)", -1.005, Decimal("-1.01")),
@@ -78,6 +80,14 @@ STORED: list[tuple[str, Any, Any]] = [
     ("STRING", dt.datetime(2024, 1, 1, 5, 0, 0, 500_000), "2024-01-01 05:00:00.5"),
     ("STRING", dt.date(2024, 1, 1), "2024-01-01"),
     ("VARCHAR(2)", 123.0, "12"),
+    ("STRING", dt.datetime(2026, 1, 31, 1, tzinfo=_EAST), "2026-01-30 23:00:00"),
+    ("DATE", dt.datetime(2026, 1, 31, 1, tzinfo=_EAST), dt.date(2026, 1, 30)),
+    ("DATE", "2026-01-31 12:00:00", dt.date(2026, 1, 31)),
+    ("DATE", "2026-01-31 01:00:00+02:00", dt.date(2026, 1, 30)),
+    ("INT", "+5", 5),
+    ("INT", " 5 ", 5),
+    ("TIMESTAMP", "2026-01-31 12:00:00.1234567", dt.datetime(2026, 1, 31, 12, 0, 0, 123456)),
+    ("TIMESTAMP", "2026-01-31 12:00:00 +02:00", dt.datetime(2026, 1, 31, 10)),
 ]
 
 REFUSED: list[tuple[str, Any]] = [
@@ -94,6 +104,19 @@ REFUSED: list[tuple[str, Any]] = [
     ("DECIMAL(38,2)", float("inf")),
     ("DECIMAL(9,2)", 1e8),
     ("BIGINT", dt.datetime(2024, 1, 1)),
+    ("INT", "0x10"),
+    ("INT", "1_000"),
+    ("INT", "\u0663"),
+    ("DOUBLE", "1_000"),
+    ("DOUBLE", True),
+    ("DOUBLE", b"5"),
+    ("DECIMAL(9,2)", "1_000"),
+    ("DECIMAL(9,2)", "1" + "0" * 400),
+    ("BOOLEAN", b"true"),
+    ("DATE", "2026-01-31x12:00:00"),
+    ("TIMESTAMP", "2026-01-31+02:00"),
+    ("TIMESTAMP", "9999-12-31 23:59:59-02:00"),
+    ("TIMESTAMP", "0000-01-01"),
 ]
 
 
@@ -149,3 +172,45 @@ def test_a_file_of_doubles_is_rounded_like_any_other(connection: Connection) -> 
 
     rows = connection.execute("SELECT v FROM t ORDER BY k").fetchall()
     assert rows == [(Decimal("1.01"),), (Decimal("2.68"),), (None,)]
+
+
+@pytest.mark.parametrize("way", sorted(set(WAYS) - {"computed", "update"}))
+def test_a_short_float_is_stored_as_it_is_written(connection: Connection, way: str) -> None:
+    """What a query computes of a parameter is a DOUBLE, which has more digits."""
+    for kind, value, cell in [
+        ("STRING", np.float32(0.1), "0.1"),
+        ("STRING", np.float32(1e10), "10000000000.0"),
+        ("STRING", np.float16(0.5), "0.5"),
+        ("DECIMAL(9,2)", np.float32(1.005), Decimal("1.01")),
+        ("DECIMAL(9,2)", np.float16(1.005), Decimal("1.00")),
+        ("DOUBLE", np.float32(0.1), float(np.float32(0.1))),
+    ]:
+        assert _store(connection, way, kind, value, _array(value))[0] == (cell,)
+
+
+def test_objects_of_a_frame_are_what_they_are_alone(connection: Connection) -> None:
+    """Integers beyond 64 bits, and times with nanoseconds, which Arrow would cut."""
+    late = pd.Timestamp("2026-01-31 23:59:59.9999999")
+    connection.execute("CREATE TABLE t (k INT PRIMARY KEY, n DECIMAL(38,0), at TIMESTAMP)")
+    numbers, times = (pd.Series([value, None], dtype=object) for value in (2**64, late))
+    connection.append("t", pd.DataFrame({"k": [0, 1], "n": numbers, "at": times}))
+    connection.execute("INSERT INTO t VALUES (2, ?, ?)", [2**64, late])
+    connection.execute("INSERT INTO t SELECT 3, ?, ?", [2**64, late])
+
+    rows = connection.execute("SELECT n, at FROM t WHERE k <> 1 ORDER BY k").fetchall()
+    assert rows == [(Decimal(2**64), dt.datetime(2026, 2, 1))] * 3
+
+
+def test_a_literal_is_read_as_its_type_first(connection: Connection) -> None:
+    connection.execute("CREATE TABLE t (k INT PRIMARY KEY, s STRING, b BINARY)")
+    connection.execute(
+        "INSERT INTO t (k, s) VALUES (0, TIMESTAMP '2026-01-31 12:00:00.50+02:00'), "
+        "(1, DATE '2026-01-31')"
+    )
+    rows = connection.execute("SELECT s FROM t ORDER BY k").fetchall()
+    assert rows == [("2026-01-31 10:00:00.5",), ("2026-01-31",)]
+    for literal in ("TIMESTAMP 'abc'", "TIMESTAMP '9999-12-31 23:59:59-02:00'", "DATE '20260131'"):
+        with pytest.raises(pykudu_sql.DataError):
+            connection.execute(f"INSERT INTO t (k, s) VALUES (2, {literal})")
+    with pytest.raises(pykudu_sql.DataError):
+        connection.execute("INSERT INTO t (k, b) VALUES (2, DATE '2026-01-31')")

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.coercion.coercion import coerce
 from pykudu_sql.storage.common.partition.partition import (
     HashDimension,
     PartitionSchema,
@@ -19,7 +20,6 @@ from pykudu_sql.storage.common.partition.partition import (
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types.arrays import combine, plain
-from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import (

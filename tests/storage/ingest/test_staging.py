@@ -12,6 +12,7 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.catalog.store_state import StoreState
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
+from pykudu_sql.storage.common.coercion.coercion import coerce
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.partition.partition import (
     HashDimension,
@@ -22,7 +23,6 @@ from pykudu_sql.storage.common.predicate.column_predicate import Op
 from pykudu_sql.storage.common.predicate.row_condition import ColumnCell, Compared, TextLength
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
-from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp, bound_at
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind

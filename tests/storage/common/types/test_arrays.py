@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pykudu_sql.storage.common.coercion.coercion import coerce
 from pykudu_sql.storage.common.types.arrays import (
     array_to_cells,
     cells_to_array,
@@ -19,7 +20,6 @@ from pykudu_sql.storage.common.types.arrays import (
     validity,
 )
 from pykudu_sql.storage.common.types.cells import to_cell
-from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError, ValueTooLargeError

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from pykudu_sql.storage.common.coercion.coercion import coerce
 from pykudu_sql.storage.common.types.arrays import array_to_cells
-from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.stored_form import stored_type, stored_values
 from pykudu_sql.storage.common.types.type_names import parse_type
 

@@ -8,11 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.storage.common.coercion.text_arrays import read_texts
+from pykudu_sql.storage.common.coercion.time_arrays import to_micros
+from pykudu_sql.storage.common.coercion.written_texts import written_texts
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types import from_buffers
 from pykudu_sql.storage.common.types.arrays import (
     CHUNK_ROWS,
-    cells_to_array,
     combine,
     from_fixed,
     large_chunks,
@@ -20,10 +22,9 @@ from pykudu_sql.storage.common.types.arrays import (
     validity,
 )
 from pykudu_sql.storage.common.types.cells import from_cell, quote_value, to_cell
-from pykudu_sql.storage.common.types.stored_form import stored_values
+from pykudu_sql.storage.common.types.stored_form import stored_type, stored_values
 from pykudu_sql.storage.common.types.type_names import format_arrow_type
 from pykudu_sql.storage.common.types.types import DataType, Kind
-from pykudu_sql.storage.common.types.written_texts import written_texts
 from pykudu_sql.storage.errors import (
     DataError,
     InvalidValueError,
@@ -31,10 +32,10 @@ from pykudu_sql.storage.errors import (
 )
 
 _DIGITS_OF_DOUBLES = 18
+_OF_PARTS = (list, dict, pa.MonthDayNano)
 # Below the first a double has 12 bits or more behind the point: a product's error and that of the
 # shortest text together are less than the second.
 _MOST_CLEAR, _LEAST_FROM_HALF = 2.0**40, 2.0**-10
-_OFFSET = r":\d\d(\.\d+)?(Z|[+-]\d\d(:?\d\d)?)$"  # behind a time, from UTC
 
 
 def coerce(values: pa.Array | pa.ChunkedArray, column_type: DataType, name: str) -> pa.Array:
@@ -59,17 +60,17 @@ def coerce_chunks(
         if _is_wider_decimal(values.type, column_type):
             return [_narrow_decimal(chunks, column_type)]
         return [_coerce(chunk, column_type) for chunk in chunks]
-    except pa.ArrowException as error:
-        raise _refusal(values, column_type, name, error) from None
-    except (ValueOutOfRangeError, InvalidValueError) as error:
-        message = f"column '{name}': {error.message}"
-        raise type(error)(message, hint=error.hint, sqlstate=error.sqlstate) from error
+    except (pa.ArrowException, ValueOutOfRangeError, InvalidValueError) as error:
+        raise _refusal(values, column_type, name, error) from error
 
 
 def _refusal(
-    values: pa.Array | pa.ChunkedArray, column_type: DataType, name: str, error: pa.ArrowException
+    values: pa.Array | pa.ChunkedArray,
+    column_type: DataType,
+    name: str,
+    error: pa.ArrowException | DataError,
 ) -> DataError:
-    """What to raise for values that Arrow does not cast: the first of them and what it lacks."""
+    """What to raise for values that do not fit: of the first of them what it alone would raise."""
     start, stop = 0, len(values)
     while stop - start > 1:
         middle = (start + stop) // 2
@@ -77,20 +78,36 @@ def _refusal(
             start = middle
         else:
             stop = middle
-    value = values[start].as_py() if len(values) else None
-    if not isinstance(error, pa.ArrowInvalid):
-        type_text = format_arrow_type(values.type)
-        is_interval = pa.types.is_interval(values.type)
-        is_shown = value is not None and type_text != "STRUCT" and not is_interval
-        example = f", such as {quote_value(value)}" if is_shown else ""
+    value = _python_value(values[start]) if len(values) else None
+    if value is not None and not isinstance(value, _OF_PARTS):
+        try:
+            to_cell(value, column_type)
+        except DataError as own:
+            error = own
+    if isinstance(error, DataError):
+        message = f"column '{name}': {error.message}"
+        return type(error)(message, hint=error.hint, sqlstate=error.sqlstate)
+    if isinstance(error, pa.ArrowInvalid):
         return InvalidValueError(
-            f"column '{name}' of type {column_type} cannot take values of type {type_text}{example}"
+            f"column '{name}': cannot read {quote_value(value)} as {column_type}"
         )
+    type_text = format_arrow_type(values.type)
+    is_shown = value is not None and type_text != "STRUCT" and not pa.types.is_interval(values.type)
+    example = f", such as {quote_value(value)}" if is_shown else ""
+    return InvalidValueError(
+        f"column '{name}' of type {column_type} cannot take values of type {type_text}{example}"
+    )
+
+
+def _python_value(scalar: pa.Scalar) -> Any:
+    """A value as `to_cell` takes it; None if Python has none, as of a time beyond its calendar."""
     try:
-        to_cell(value, column_type)
-    except DataError as own:
-        return type(own)(f"column '{name}': {own.message}", hint=own.hint, sqlstate=own.sqlstate)
-    return InvalidValueError(f"column '{name}': cannot read {quote_value(value)} as {column_type}")
+        value = scalar.as_py()
+    except (ValueError, OverflowError):
+        return None
+    kind = stored_type(scalar.type)
+    is_short = pa.types.is_float32(kind) or pa.types.is_float16(kind)
+    return np.float32(value) if is_short and value is not None else value
 
 
 def _casts(values: pa.Array | pa.ChunkedArray, column_type: DataType) -> bool:
@@ -116,9 +133,11 @@ def _coerce(array: pa.Array, column_type: DataType) -> pa.Array:
     if pa.types.is_string_view(array.type) and not column_type.is_variable:
         array = array.cast(pa.large_string())  # Arrow reads no time in a view
     if _is_text(array.type) and not column_type.is_variable:
-        array = pc.utf8_trim_whitespace(array)
-    if pa.types.is_temporal(array.type) and column_type.is_integer:
-        raise pa.ArrowTypeError  # Arrow would give the number that it is stored as.
+        array = read_texts(array, column_type)
+    if not _may_become(array.type, column_type):
+        raise pa.ArrowTypeError(f"{array.type} is no {column_type}")
+    if pa.types.is_float16(array.type):
+        array = array.cast(pa.float32())
     if column_type.kind is Kind.DECIMAL:
         return _coerce_decimal(array, column_type)
     if column_type.is_text:
@@ -130,17 +149,11 @@ def _coerce(array: pa.Array, column_type: DataType) -> pa.Array:
             return text
         return pc.utf8_slice_codeunits(text, 0, column_type.length)
     if pa.types.is_timestamp(array.type) and column_type.kind is Kind.UNIXTIME_MICROS:
-        return _to_micros(array)
-    if _is_text(array.type) and column_type.kind is Kind.BOOL:
-        array = _short_truths(array)
-    if _is_text(array.type) and column_type.kind is Kind.UNIXTIME_MICROS:
-        return _read_times(array)
-    if column_type.kind is Kind.DATE and array.type == pa.timestamp("ns"):
-        array = _to_micros(array)  # which is what the engine's cast makes of it first
+        return to_micros(array)
+    if column_type.kind is Kind.DATE and pa.types.is_timestamp(array.type):
+        array = to_micros(array)  # which is what the engine's cast makes of it first
     if column_type.is_floating:
         array = _nearest_doubles(array)
-    if column_type.kind is Kind.FLOAT and _is_text(array.type):
-        array = array.cast(pa.float64())
     if column_type.kind is Kind.FLOAT and pa.types.is_floating(array.type):
         return _single(array)
     if not _may_cast(array, column_type.kind):
@@ -148,13 +161,30 @@ def _coerce(array: pa.Array, column_type: DataType) -> pa.Array:
     return _check_dates(array.cast(target), column_type)
 
 
+def _may_become(kind: pa.DataType, column_type: DataType) -> bool:
+    """Whether Arrow's cast of a type is one that a single value would have.
+
+    19000 is no day and no time, a time not the number that it is stored as, b'5' no number.
+    """
+    if pa.types.is_boolean(kind):
+        return not column_type.is_floating
+    if pa.types.is_duration(kind):
+        return False
+    if pa.types.is_temporal(kind):
+        return not column_type.is_integer
+    if _is_bytes(kind):
+        return column_type.is_variable
+    if pa.types.is_floating(kind) and column_type.kind is Kind.BOOL:
+        return False
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    return not is_number or column_type.kind not in (Kind.DATE, Kind.UNIXTIME_MICROS)
+
+
 def _may_cast(array: pa.Array, kind: Kind) -> bool:
-    """Whether Arrow's cast is one that a single value would have: 19000 is no day and no time, 2
-    not true."""
-    number = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
+    """Whether integers that are to be BOOLEANs are: 2 is not true."""
     if kind is Kind.BOOL and pa.types.is_integer(array.type):
         return not pc.any(pc.invert(pc.is_in(array, pa.array([0, 1, None], array.type)))).as_py()
-    return not number or kind not in (Kind.BOOL, Kind.DATE, Kind.UNIXTIME_MICROS)
+    return True
 
 
 def _nearest_doubles(numbers: pa.Array) -> pa.Array:
@@ -187,41 +217,21 @@ def _check_dates(array: pa.Array, column_type: DataType) -> pa.Array:
     return array
 
 
-def _to_micros(array: pa.Array) -> pa.Array:
-    """Nanoseconds are rounded to microseconds, a zone is turned to UTC and dropped."""
-    if array.type.unit == "ns":
-        array = pc.round_temporal(array, 1, unit="microsecond")
-        array = array.cast(pa.timestamp("us", array.type.tz), safe=False)
-    micros = array.cast(pa.timestamp("us", array.type.tz))
-    return micros.view(pa.int64()).view(pa.timestamp("us"))
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+        or pa.types.is_binary_view(kind)
+    )
 
 
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _short_truths(texts: pa.Array) -> pa.Array:
-    """Texts of which `t` and `f` are written out, which Arrow does not read."""
-    for letter, word in (("t", "true"), ("f", "false")):
-        texts = pc.replace_substring_regex(texts, f"^(?i:{letter})$", word)
-    return texts
-
-
-def _read_times(texts: pa.Array) -> pa.Array:
-    """Texts as times; one that says its offset from UTC is turned to UTC, as a single value is."""
-    zoned = pc.match_substring_regex(texts, _OFFSET)
-    if not pc.any(zoned).as_py():
-        return texts.cast(pa.timestamp("us"))
-    nothing = pa.scalar(None, texts.type)
-    in_utc = pc.if_else(zoned, texts, nothing).cast(pa.timestamp("us", "UTC"))
-    plain_times = pc.if_else(zoned, nothing, texts).cast(pa.timestamp("us"))
-    return pc.coalesce(_to_micros(in_utc), plain_times)
-
-
 def _coerce_decimal(array: pa.Array, column_type: DataType) -> pa.Array:
-    if _is_text(array.type):
-        array = _read_decimals(array, column_type)
-    elif pa.types.is_floating(array.type):
+    if pa.types.is_floating(array.type):
         array = _written_decimals(array, column_type)
     kind = array.type
     if pa.types.is_decimal(kind) and kind.scale > column_type.scale:
@@ -272,16 +282,6 @@ def _read_written(numbers: pa.Array, scale: int) -> pa.Array:
 
 def _rounded(decimals: pa.Array, scale: int) -> pa.Array:
     return pc.round(decimals, scale, "half_towards_infinity")
-
-
-def _read_decimals(texts: pa.Array, column_type: DataType) -> pa.Array:
-    """Texts as decimals, to be rounded; one that Arrow does not read is read as a value alone."""
-    try:
-        return texts.cast(pa.decimal256(76, 38))
-    except pa.ArrowInvalid:
-        return cells_to_array(
-            [to_cell(text, column_type) for text in texts.to_pylist()], column_type
-        )
 
 
 def _check_decimals(array: pa.Array, column_type: DataType) -> pa.Array:

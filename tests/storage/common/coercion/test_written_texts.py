@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.common.types.written_texts import written_texts
+from pykudu_sql.storage.common.coercion.written_texts import written_texts
 
 
 @given(st.lists(st.none() | st.floats()))
@@ -23,7 +23,18 @@ def test_doubles_are_written_as_python_writes_them(numbers: list[float | None]) 
     ("values", "texts"),
     [
         (pa.array([0.1, 1e-5, 16777216, None], pa.float32()), ["0.1", "1e-05", "16777216.0", None]),
-        (pa.array([1.5, None], pa.float16()), ["1.5", None]),
+        (
+            pa.array([1e10, 1.5e15, 12345678900.0], pa.float32()),
+            ["10000000000.0", "1500000000000000.0", "12345679000.0"],
+        ),
+        (
+            pa.array([dt.datetime(2024, 1, 1, 5), None], pa.timestamp("s", "+02:00")),
+            ["2024-01-01 05:00:00", None],
+        ),
+        (
+            pa.array([1500, 1499, None], pa.timestamp("ns")),
+            ["1970-01-01 00:00:00.000002", "1970-01-01 00:00:00.000001", None],
+        ),
         (pa.array([Decimal("0.0000001"), None]), ["0.0000001", None]),
         (pa.array([dt.datetime(2024, 1, 1), None]), ["2024-01-01 00:00:00", None]),
         (pa.array([dt.datetime(2024, 1, 1, 10, 20, 30, 40)]), ["2024-01-01 10:20:30.00004"]),

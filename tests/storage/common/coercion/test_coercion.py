@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pykudu_sql.storage.common.coercion.coercion import coerce
 from pykudu_sql.storage.common.types.arrays import array_to_cells
 from pykudu_sql.storage.common.types.cells import to_cell
-from pykudu_sql.storage.common.types.coercion import coerce
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.errors import InvalidValueError
 
