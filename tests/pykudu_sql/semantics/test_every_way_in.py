@@ -214,3 +214,22 @@ def test_a_literal_is_read_as_its_type_first(connection: Connection) -> None:
             connection.execute(f"INSERT INTO t (k, s) VALUES (2, {literal})")
     with pytest.raises(pykudu_sql.DataError):
         connection.execute("INSERT INTO t (k, b) VALUES (2, DATE '2026-01-31')")
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl"])
+def test_a_text_of_a_file_is_stored_alike_or_refused(
+    connection: Connection, name: str, tmp_path: Any
+) -> None:
+    """A file's text that would lose a part is refused besides."""
+    texts = [(kind, value, cell) for kind, value, cell in STORED if isinstance(value, str)]
+    refused = [(kind, value, None) for kind, value in REFUSED if isinstance(value, str)]
+    for kind, value, cell in [*texts, *refused]:
+        line = f'k,v\n0,"{value}"' if name.endswith("csv") else f'{{"k": 0, "v": "{value}"}}'
+        (tmp_path / name).write_text(line + "\n")
+        connection.execute("DROP TABLE IF EXISTS t")
+        connection.execute(f"CREATE TABLE t (k INT PRIMARY KEY, v {kind})")
+        try:
+            connection.execute(f"COPY t FROM '{name}'")
+        except pykudu_sql.DataError:
+            continue
+        assert connection.execute("SELECT v FROM t").fetchall() == [(cell,)]
