@@ -1,9 +1,10 @@
 r"""Other forms of string literals, written over as plain ones before a statement is read.
 
-PostgreSQL's `E'a\nb'` has escapes. With the setting `double_quoted_strings` also `"text"` is a
-string, as in Impala and MySQL, and names are quoted by backticks alone. What is written over keeps
-its length, with blanks behind it, so that places in the statement stay true; only a quote inside of
-a string in double quotes makes it longer.
+PostgreSQL's `E'a\nb'` has escapes, and its `$$it's$$` and `$tag$it's$tag$` have none. With the
+setting `double_quoted_strings` also `"text"` is a string, as in Impala and MySQL, and names are
+quoted by backticks alone. What is written over keeps its length, with blanks behind it, so that
+places in the statement stay true; only a quote inside of a string in double quotes, and several of
+one in dollars, make it longer.
 """
 
 import re
@@ -19,9 +20,11 @@ _PARTS = re.compile(
     | '[^']*(?:''[^']*)*'
     | "(?P<double>[^"]*(?:""[^"]*)*)"
     | `[^`]*(?:``[^`]*)*`
+    | (?<![\w$])\$(?P<tag>(?:[^\W\d]\w*)?)\$(?:(?P<dollars>.*?)\$(?P=tag)\$)?
     """,
     re.VERBOSE | re.DOTALL,
 )
+_MAY_CHANGE = re.compile(r"[eE]'|\$")
 _ESCAPE = re.compile(
     r"''|\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.))",
     re.DOTALL,
@@ -38,16 +41,24 @@ def with_plain_strings(text: str, *, double_quoted: bool) -> tuple[str, WrittenL
     no character.
     """
     literals: dict[int, WrittenLiteral] = {}
-    if not (double_quoted and '"' in text) and "E'" not in text and "e'" not in text:
+    if not (double_quoted and '"' in text) and not _MAY_CHANGE.search(text):
         return text, literals
     longer = 0
 
     def plain(match: re.Match[str]) -> str:
-        escaped, double = match["escaped"], match["double"]
+        escaped, double, dollars = match["escaped"], match["double"], match["dollars"]
         if escaped is not None:
             written = quote_string(_unescaped(escaped, match.start("escaped")))
         elif double is not None and double_quoted:
             written = quote_string(double.replace('""', '"'))
+        elif dollars is not None:
+            written = quote_string(dollars)
+        elif match["tag"] is not None:
+            raise SyntaxError(
+                "this string has no end",
+                hint=f"it ends with {match[0]:.40}",
+                span=SourceSpan(match.start(), len(match[0])),
+            )
         else:
             return match[0]
         nonlocal longer

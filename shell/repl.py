@@ -40,7 +40,16 @@ from pykudu_sql.shell.session import ShellSession, StatementFailed
 from pykudu_sql.shell.settings import history_path
 
 # What people type who do not know the commands yet.
-_PLAIN_WORDS = {"exit": ".quit", "quit": ".quit", "help": ".help"}
+_PLAIN_WORDS = {"exit": ".quit", "quit": ".quit"}
+
+
+def typed_command(text: str) -> str:
+    """What was typed, a word of other shells as our command: `help select` as `.help select`."""
+    plain = text.strip().rstrip(";").rstrip()
+    word, _, topic = plain.partition(" ")
+    if word.lower() == "help":
+        return f".help {topic.strip()}".rstrip()
+    return _PLAIN_WORDS.get(plain.lower()) or without_go(text)
 
 
 class Repl:
@@ -100,7 +109,7 @@ class Repl:
             except EOFError:
                 return 0
             try:
-                self._run(_PLAIN_WORDS.get(text.strip().rstrip(";").lower(), without_go(text)))
+                self._run(typed_command(text))
             except Quit:
                 return 0
             except KeyboardInterrupt:  # before the work began

@@ -43,7 +43,9 @@ _MAX_READ_DEPTH = 16
 # The values of the setting `pager` with which texts go through the pager, and results do.
 PAGERS_OF_TEXT = ("on", "auto")
 PAGERS_OF_RESULTS = ("on",)
-_REFUSALS = ("25006", "42P01", "42703")  # read only, no such table, no such column
+_READ_ONLY = "25006"
+_REFUSALS = ("22", "42")  # classes of SQLSTATEs: values, names and rules of access
+_SYNTAX = "42601"  # also of statements that EXPLAIN does not take
 # Errors of a file that is no script. Their messages quote the file, so they are not printed: a user
 # who may name a file here may lack the right to read it.
 _NO_SQL = (pykudu_sql.UnknownStatementError, UnknownCommandError)
@@ -316,7 +318,7 @@ class ShellSession:
             return self.connection.execute(sql, values).fetchall()
 
     def is_refused(self, sql: str) -> bool:
-        """Whether a statement cannot run now: it writes to the past, or what it names is missing.
+        """Whether a statement cannot run now: it writes to the past, or breaks a rule as it stands.
 
         `sql`: that runs next. Where that does not show before it runs, the answer is no.
         """
@@ -324,7 +326,8 @@ class ShellSession:
         try:
             self.query(explain_sql, self._parameters(explain_sql, None))
         except pykudu_sql.Error as error:
-            return error.sqlstate in _REFUSALS
+            state = error.sqlstate
+            return state == _READ_ONLY or (state.startswith(_REFUSALS) and state != _SYNTAX)
         return False
 
     def _execute_and_print(self, sql: str, values: Sequence[Value] | None) -> str:

@@ -95,6 +95,14 @@ _FIXED: Mapping[str, tuple[frozenset[str], str]] = {
     "time_zone": (_UTC, "times are UTC"),
     "client_encoding": (_UTF8, "texts are UTF-8"),
     "character_set_client": (_UTF8, "texts are UTF-8"),
+    "default_null_order": (
+        frozenset({"nulls_last_on_asc_first_on_desc", "postgres", "default"}),
+        "NULL comes last, and first under DESC; ORDER BY a DESC NULLS LAST says otherwise",
+    ),
+    "null_order": (
+        frozenset({"nulls_last_on_asc_first_on_desc", "postgres", "default"}),
+        "NULL comes last, and first under DESC; ORDER BY a DESC NULLS LAST says otherwise",
+    ),
     "standard_conforming_strings": (_TRUE, "a backslash in a string is itself, but in E'..'"),
 }
 

@@ -24,6 +24,7 @@ from pykudu_sql.planner.plan.namespace_plans import (
     DropViews,
 )
 from pykudu_sql.planner.plan.plan import AlterTable, Plan, SetOption
+from pykudu_sql.planner.vocabulary.catalog_name import check_catalog
 from pykudu_sql.storage.catalog.alter import SetAttributes, SetTableComment, apply_steps
 from pykudu_sql.storage.catalog.catalog import CREATE_DATABASE, TableInfo
 from pykudu_sql.storage.catalog.namespace import (
@@ -292,8 +293,11 @@ def _comment_on_column(tokens: TokenStream, context: PlanContext) -> Plan:
     while tokens.accept_symbol("."):
         parts.append(tokens.name("a column name"))
     comment = _comment(tokens)
-    if len(parts) not in (2, 3):
+    if len(parts) < 2:
         raise tokens.error("table.column", token)
+    if len(parts) > 3:
+        check_catalog(parts[:-1], token.span)
+        parts = parts[-3:]
     with errors_at(token.span):
         owner = ".".join(parts[:-1])
         if context.catalog.full_name(owner) in context.catalog.views:

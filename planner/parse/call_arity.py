@@ -237,7 +237,9 @@ def _check(call: TokenCall) -> None:
     if call.owner:
         raise ProgrammingError(
             f"function {call.owner}.{call.name}() does not exist",
-            hint=f"functions belong to no schema, so x.{call.name}() is {call.name}(x), and "
+            hint=f"functions belong to no schema: write {call.name}(..) alone"
+            if "." in call.owner and arity.allows(count - 1)
+            else f"functions belong to no schema, so x.{call.name}() is {call.name}(x), and "
             f"{call.name}() takes {arity}, not {count}{ordered}",
             span=SourceSpan(call.start, call.length),
             sqlstate="42883",

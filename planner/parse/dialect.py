@@ -54,7 +54,10 @@ from pykudu_sql.planner.token_rewrites.type_parameters import (
     mark_precisions,
 )
 from pykudu_sql.planner.token_rewrites.typed_literals import with_whole_literals
-from pykudu_sql.planner.token_rewrites.version_clauses import with_versions
+from pykudu_sql.planner.token_rewrites.version_clauses import (
+    with_closed_windows,
+    with_versions,
+)
 from pykudu_sql.planner.token_rewrites.window_names import check_windows
 from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of, with_node
 from pykudu_sql.storage.errors import (
@@ -338,7 +341,7 @@ def _tokens(text: str, start: int) -> list[Token]:
 
 def _rewritten(tokens: list[Token]) -> list[Token]:
     """The tokens with what the parser does not know as what it does."""
-    named = with_whole_literals(with_database_names(tokens))
+    named = with_whole_literals(with_database_names(with_closed_windows(tokens)))
     plain = rewrite_tokens(with_plain_intervals(with_known_forms(named)))
     return mark_precisions(_numbered(with_versions(plain)))
 

@@ -6,8 +6,8 @@ parse: splitting a script, reading a thousand rows of VALUES, finding out what k
 
 Lexical rules, the same for both: `'...'` is a string with `''` inside for a quote, "..." and
 `...` are identifiers that double their quote, `--` and `/* */` are comments that do not nest,
-`x'0aff'` is a binary, `E'..'` a string with escapes (which `string_forms` writes over), identifiers
-without quotes fold to lower case.
+`x'0aff'` is a binary, `E'..'` a string with escapes and `$$..$$` one with quotes in it (which
+`string_forms` writes over), identifiers without quotes fold to lower case.
 """
 
 import re
@@ -19,18 +19,22 @@ from pykudu_sql.storage.errors import SourceSpan, StatementTooComplexError, Synt
 
 
 class TokenKind(IntEnum):
-    """Kinds of tokens; the numbers are the groups of the pattern, END aside."""
+    """Kinds of tokens; the numbers are the groups of the pattern, END aside.
+
+    TAG, between the dollars of `$tag$it's$tag$`, is a part of a string and no token.
+    """
 
     SPACE = 1
     BYTES = 2
     WORD = 3
     NUMBER = 4
     STRING = 5
-    QUOTED = 6
-    PARAMETER = 7
-    UNCLOSED = 8
-    SYMBOL = 9
-    END = 10
+    TAG = 6
+    QUOTED = 7
+    PARAMETER = 8
+    UNCLOSED = 9
+    SYMBOL = 10
+    END = 11
 
 
 TOKEN_PATTERN = re.compile(
@@ -39,16 +43,14 @@ TOKEN_PATTERN = re.compile(
     | ([xX]'[^']*' | [eE]'(?:[^'\\]|\\.|'')*')
     | ((?![eE]')[^\W\d][\w$]*)
     | ((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
-    | ('[^']*(?:''[^']*)*')
+    | ('[^']*(?:''[^']*)*' | \$((?:[^\W\d]\w*)?)\$.*?\$\6\$)
     | ("[^"]*(?:""[^"]*)*" | `[^`]*(?:``[^`]*)*`)
     | (\? | (?<!:):[^\W\d]\w*)
-    | ([eE]?'|["`] | /\*)
+    | ([eE]?'|["`] | /\* | \$(?:[^\W\d]\w*)?\$)
     | (<=|>=|<>|!=|\|\||::|:=|//|->>|->|.)
     """,
     re.VERBOSE | re.DOTALL,
 )
-# PostgreSQL's way to quote a text that has quotes, `$$it's$$` and `$tag$it's$tag$`.
-_DOLLARS = re.compile(r"\$\w*\$")
 _BINARY = re.compile(r"[xX]'(?:[0-9a-fA-F]{2})*'")
 MAX_NUMBER_CHARACTERS = 4096  # converting a number takes the square of its digits
 _KINDS = (TokenKind.SYMBOL, *TokenKind)  # by their number
@@ -144,9 +146,11 @@ def check_token(match: re.Match[str]) -> None:
         mark = match.group()
         is_escaped = mark == "'" and "\\'" in match.string[: match.end()]
         raise SyntaxError(
-            f"this {_UNCLOSED_NAMES[mark]} has no end",
+            f"this {_UNCLOSED_NAMES.get(mark, 'string')} has no end",
             hint="a quote in a string is written twice, 'it''s', or in E'it\\'s'"
-            if is_escaped or _DOLLARS.search(match.string, 0, match.start())
+            if is_escaped
+            else f"it ends with {mark:.40}"
+            if mark[0] == "$"
             else None,
             span=SourceSpan(match.start(), len(mark)),
         )

@@ -16,6 +16,7 @@ _PYFORMAT = re.compile(r"%(?:\(\w*\)?)?\Z")
 _NO_SET = re.compile(r"\s*UPDATE\s+\S+\s+\w+\s*", re.IGNORECASE)
 # What the parser says of a bracket that is not closed.
 _EXPECTING = re.compile(r"Expecting (\S{1,2})")
+_BEFORE_BY = frozenset({"GROUP", "ORDER", "PARTITION"})
 _CLAUSES = ("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "JOIN", "UNION", "VALUES", "SET")
 
 
@@ -40,6 +41,8 @@ def unparsed(error: ParseError, text: str) -> SyntaxError:
         description = BRACKETS
     if match := _EXPECTING.fullmatch(description):
         description = f"'{match[1]}' is expected here"
+    if hint := _without_by(text, start, word):
+        description = hint
     unspecific = description.startswith("Invalid expression") or "<" in description
     return SyntaxError(
         f'syntax error at or near "{word}"',
@@ -48,6 +51,14 @@ def unparsed(error: ParseError, text: str) -> SyntaxError:
         else description,
         span=SourceSpan(start, len(word)),
     )
+
+
+def _without_by(text: str, start: int, word: str) -> str | None:
+    """A hint if GROUP, ORDER or PARTITION lacks its BY. `start`: of the error's word."""
+    behind, before = text[start + len(word) :].split(), text[:start].split()[-1:]
+    lacks_by = word.upper() in _BEFORE_BY and behind[:1] != [] and behind[0].upper() != "BY"
+    clause = word.upper() if lacks_by else before[0].upper().lstrip("(") if before else ""
+    return f"write {clause} BY" if clause in _BEFORE_BY else None
 
 
 def _foreign(before: str, word: str) -> str | None:
@@ -64,6 +75,8 @@ def _foreign(before: str, word: str) -> str | None:
         return "leave that word out; count(*) OVER () counts the rows that LIMIT leaves out"
     if before.upper().split()[-2:] == ["AS", "OF"]:
         return "AS OF takes a time, AS OF SNAPSHOT a snapshot's name"
+    if before.upper().split()[-1:] == ["AS"] and word.isidentifier():
+        return f'write AS "{word.lower()}": the word alone begins a clause'
     return None
 
 

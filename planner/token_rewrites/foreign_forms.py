@@ -1,7 +1,8 @@
 """Forms of other databases that the parser knows under other tokens, or not at all.
 
-`SELECT TOP 5 ..` of T-SQL, `a MOD b` and `group_concat(x ORDER BY y SEPARATOR ';')` of MySQL, and
-whole numbers in binary and octal, `0b101` and `0o17`, which are no zero with an alias.
+`SELECT TOP 5 ..` of T-SQL, `a MOD b`, `group_concat(x ORDER BY y SEPARATOR ';')` and the rows of
+`VALUES ROW(1, 2), ROW(3, 4)` of MySQL, and whole numbers in binary and octal, `0b101` and `0o17`,
+which are no zero with an alias.
 """
 
 import re
@@ -34,6 +35,7 @@ def with_known_forms(tokens: list[Token]) -> list[Token]:
     Raises NotSupportedError: a TOP that no LIMIT stands for.
     """
     tokens = _with_whole_numbers(tokens)
+    tokens = _with_plain_rows(tokens)
     words = {token.text.upper() for token in tokens if token.token_type is _VAR} & _WORDS
     if "TOP" in words:
         tokens = [_top(tokens, i) for i in range(len(tokens))]
@@ -59,6 +61,39 @@ def _with_whole_numbers(tokens: list[Token]) -> list[Token]:
     numbers = {i: token_like(tokens[i], _NUMBER, str(int(f"0{tokens[i].text}", 0))) for i in places}
     removed = {i - 1 for i in places}
     return [numbers.get(i, token) for i, token in enumerate(tokens) if i not in removed]
+
+
+def _with_plain_rows(tokens: list[Token]) -> list[Token]:
+    """The tokens without ROW before the rows of VALUES."""
+    removed: set[int] = set()
+    for i, token in enumerate(tokens):
+        if token.token_type is not TokenType.VALUES:
+            continue
+        place = i + 1
+        while _is_row(tokens, place):
+            removed.add(place)
+            place = _behind_brackets(tokens, place + 1)
+            if place >= len(tokens) or tokens[place].token_type is not TokenType.COMMA:
+                break
+            place += 1
+    return [token for i, token in enumerate(tokens) if i not in removed] if removed else tokens
+
+
+def _is_row(tokens: Sequence[Token], i: int) -> bool:
+    if i + 1 >= len(tokens) or tokens[i].token_type is TokenType.IDENTIFIER:
+        return False
+    return tokens[i].text.upper() == "ROW" and tokens[i + 1].token_type is TokenType.L_PAREN
+
+
+def _behind_brackets(tokens: Sequence[Token], i: int) -> int:
+    """The place behind the brackets that open at one."""
+    depth = 0
+    for place in range(i, len(tokens)):
+        kind = tokens[place].token_type
+        depth += (kind in OPENING) - (kind in CLOSING)
+        if not depth:
+            return place + 1
+    return len(tokens)
 
 
 def _top(tokens: Sequence[Token], i: int) -> Token:

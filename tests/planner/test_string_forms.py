@@ -8,7 +8,7 @@ from pykudu_sql import connect
 from pykudu_sql.planner.parse.scripts import is_complete, split_statements
 from pykudu_sql.planner.parse.written_literals import WrittenLiteral
 from pykudu_sql.planner.string_forms import with_plain_strings
-from pykudu_sql.storage.errors import SyntaxError
+from pykudu_sql.storage.errors import ProgrammingError, SyntaxError
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,9 @@ from pykudu_sql.storage.errors import SyntaxError
         (r"e'it\'s ''so'''", "'it''s ''so'''"),
         (r"E'\\\x41\u00e9\101\q'", "'\\AéAq'"),
         ("'E' || E''", "'E' || ''"),
+        ("$$it's$$", "'it''s'"),
+        ("$a$x$$y$a$", "'x$$y'"),
+        ("$$$$", "''"),
     ],
 )
 def test_escapes_become_characters(written: str, plain: str) -> None:
@@ -92,3 +95,24 @@ def test_literals_are_known_by_their_places_in_the_plain_text() -> None:
         16: WrittenLiteral("'a' ", "E'a'"),
     }
     assert all(text.startswith(one.plain, start) for start, one in literals.items())
+
+
+def test_a_string_in_dollars_with_many_quotes_keeps_the_places_behind_it() -> None:
+    connection = connect()
+    with pytest.raises(ProgrammingError) as caught:
+        connection.execute("SELECT $$it's a 'b' 'c' 'd'$$, nope")
+    position = caught.value.position
+    assert position is not None and position.column == 36
+    assert connection.execute("SELECT $q$a;'b$q$ AS x; ").fetchall() == [("a;'b",)]
+
+
+def test_a_script_is_cut_outside_of_strings_in_dollars() -> None:
+    texts = [one.text for one in split_statements("SELECT $$a;b$$; SELECT $t$;$$;$t$")]
+    assert texts == ["SELECT $$a;b$$", "SELECT $t$;$$;$t$"]
+
+
+@pytest.mark.parametrize("sql", ["SELECT $$abc", "SELECT $a$ $b$", "SELECT $$a$$ || $t$"])
+def test_a_string_in_dollars_has_an_end(sql: str) -> None:
+    with pytest.raises(SyntaxError, match="no end"):
+        connect().execute(sql)
+    assert not is_complete(f"{sql};")

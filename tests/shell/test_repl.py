@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import pytest
 
-from pykudu_sql.shell.repl import Repl
+from pykudu_sql.shell.repl import Repl, typed_command
 from tests.shell.terminal import COLUMNS, CTRL_C, CTRL_D, ENTER, TAB, UP, Terminal, prompts
 
 
@@ -167,3 +167,17 @@ def test_the_page_of_a_statement_fits_the_terminal_but_for_its_examples(
     assert "FROM t AS OF 7161436569600000000\n    -- a hybrid timestamp\n" in grammar
     assert "FROM t FOR SYSTEM_TIME FROM a TO b | BETWEEN a\n    AND b | ALL\n" in grammar
     narrow.kill()
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("help", ".help"),
+        ("HELP create table;", ".help create table"),
+        ("quit;", ".quit"),
+        ("helpless", "helpless"),
+        ("SELECT 1;", "SELECT 1;"),
+    ],
+)
+def test_words_of_other_shells_need_no_dot(typed: str, meant: str) -> None:
+    assert typed_command(typed) == meant

@@ -132,6 +132,12 @@ def test_a_function_of_a_schema_is_not_blamed_for_its_arguments(text: str, name:
     assert "functions belong to no schema" in (caught.value.hint or "")
 
 
+def test_a_function_of_a_schema_with_its_arguments_is_to_be_written_alone() -> None:
+    with pytest.raises(ProgrammingError) as caught:
+        parse("SELECT pykudu.default.t.upper('x')")
+    assert caught.value.hint == "functions belong to no schema: write upper(..) alone"
+
+
 def test_words_that_are_no_calls_may_be_followed_by_parentheses() -> None:
     for text in (
         "WITH left (a, b, c) AS (SELECT 1, 2, 3) SELECT * FROM left",

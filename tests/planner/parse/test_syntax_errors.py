@@ -32,6 +32,9 @@ def test_an_error_without_a_word_is_at_the_end() -> None:
         ("SELECT a FROM t WHERE a = %", "s", "parameters are written ? or :name"),
         ("SELECT a FROM t WHERE a = %(h)", "s", "parameters are written ? or :name"),
         ("SELECT a FROM ", ")", None),
+        ("SELECT a FROM t GROUP ", "a", "write GROUP BY"),
+        ("SELECT sum(a) OVER (PARTITION ", "a", "write PARTITION BY"),
+        ("SELECT 1 AS ", "select", 'write AS "select": the word alone begins a clause'),
     ],
 )
 def test_a_hint_says_how_it_is_written_here(before: str, word: str, hint: str | None) -> None:

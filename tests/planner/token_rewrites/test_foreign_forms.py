@@ -60,3 +60,17 @@ def test_digits_in_binary_and_octal_are_one_number() -> None:
     assert same_as("SELECT 0b101, 0O17", "SELECT 5, 15")
     for sql in ("SELECT 0 b101", "SELECT 0b2", "SELECT 0 AS b1"):
         assert same_as(sql, sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "plain"),
+    [
+        ("VALUES ROW(1, (2)), row(3, 4)", "VALUES (1, (2)), (3, 4)"),
+        ("SELECT * FROM (VALUES ROW(1)) v, u", "SELECT * FROM (VALUES (1)) v, u"),
+        ("VALUES (ROW(1)), ROW(2)", "VALUES (ROW(1)), ROW(2)"),
+        ("VALUES ROW(1", "VALUES (1"),
+        ("VALUES", "VALUES"),
+    ],
+)
+def test_rows_of_values_may_be_called_row(sql: str, plain: str) -> None:
+    assert same_as(sql, plain)

@@ -3,7 +3,10 @@
 import pytest
 from sqlglot.dialects.duckdb import DuckDB
 
-from pykudu_sql.planner.token_rewrites.version_clauses import with_versions
+from pykudu_sql.planner.token_rewrites.version_clauses import (
+    with_closed_windows,
+    with_versions,
+)
 
 
 @pytest.mark.parametrize(
@@ -20,6 +23,8 @@ from pykudu_sql.planner.token_rewrites.version_clauses import with_versions
         ("t AS OF SNAPSHOT s", "t FOR VERSION s"),
         ("t FOR SYSTEM_TIME AS OF SNAPSHOT s", "t FOR VERSION s"),
         ("t FOR SYSTEM_TIME AS OF 5", "t FOR SYSTEM_TIME AS OF 5"),
+        ("t FOR SYSTEM_TIME AS OF TIMESTAMP now()", "t FOR SYSTEM_TIME AS OF now ( )"),
+        ("t FOR SYSTEM_TIME AS OF TIMESTAMP 'a'", "t FOR SYSTEM_TIME AS OF TIMESTAMP a"),
         ("t AS OF", "t AS OF"),
         ("t AS OF WHERE", "t AS OF WHERE"),
         ("t AS OF, u", "t AS OF , u"),
@@ -28,3 +33,18 @@ from pykudu_sql.planner.token_rewrites.version_clauses import with_versions
 def test_tokens_of_as_of(written: str, rewritten: str) -> None:
     tokens = with_versions(DuckDB().tokenize(f"FROM {written}"))
     assert " ".join(token.text for token in tokens) == f"FROM {rewritten}"
+
+
+@pytest.mark.parametrize(
+    ("written", "rewritten"),
+    [
+        ("a - INTERVAL 1 HOUR TO b", "( a - INTERVAL 1 HOUR ) TO b"),
+        ("f(a TO b) TO b", "( f ( a TO b ) ) TO b"),
+        ("'a' TO 'b'", "a TO b"),
+        ("a - b", "a - b"),
+        ("a) TO", "a ) TO"),
+    ],
+)
+def test_the_first_moment_of_a_window_ends_before_to(written: str, rewritten: str) -> None:
+    tokens = with_closed_windows(DuckDB().tokenize(f"FROM t FOR SYSTEM_TIME FROM {written}"))
+    assert " ".join(token.text for token in tokens) == f"FROM t FOR SYSTEM_TIME FROM {rewritten}"

@@ -126,6 +126,9 @@ def test_a_statement_that_cannot_run_asks_nothing(terminal: Terminal) -> None:
     terminal.line("DROP TABLE nothing;")
     screen = terminal.answer("table 'nothing' does not exist")
     assert "Go on?" not in screen
+    terminal.line("ALTER TABLE t DROP id;")
+    screen = terminal.answer("cannot drop primary key column")
+    assert "Go on?" not in screen
     terminal.line("SET as_of = DEFAULT; DELETE FROM t;")
     terminal.wait("Go on?")
     terminal.type("y\r")
