@@ -2,7 +2,7 @@
 
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -87,15 +87,14 @@ def test_a_commit_that_ends_at_any_call_of_the_disk_is_whole_or_leaves_nothing(
     for call in count(1):
         disk = ModelDisk(call, copy_of(begun))
         ended = False
-        try:
+        with ExitStack() as threads, suppress(PowerLoss):
             store = Store(disk.env, "/db", OPTIONS)
+            threads.callback(store.maintenance.stop)  # nobody closes it, and it would run for ever
             transaction = store.begin()
             transaction.write_row(table_of(store), RowOpKind.UPDATE, {0: 1, 1: 1})
             change_all(transaction, store, 7)
             transaction.commit(durable=True)
             ended = True
-        except PowerLoss:
-            pass
         found = disk.after_restart(left) if isinstance(left, Left) else copy_of(disk.cache)
         with closing(Store(found, "/db", OPTIONS)) as again:
             rows, services = now(again), again._services
