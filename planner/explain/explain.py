@@ -50,7 +50,7 @@ from pykudu_sql.planner.plan.plan import (
     Scan,
     UpdateQuery,
 )
-from pykudu_sql.planner.plan.query_plans import HistoryWindow
+from pykudu_sql.planner.plan.query_plans import HistoryWindow, TopRows
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import is_system
 from pykudu_sql.storage.common.partition.partition_pruner import prune
@@ -207,15 +207,22 @@ def _engine(query: Query, facts: EngineFacts | None) -> list[str]:
         keys = ", ".join(f"{column.column} ({column.scan})" for column in coded)
         by_codes = [f"grouped by codes if the words are few: {keys}"] if keys else []
         unused = [] if query.scanned is None else ["not used if few rows are read"]
+        top = [] if query.top is None else [_top(query.top, query.scans[0])]
         early = () if query.early is None else query.early.subqueries
         first = [
             f"computed first if {each.target} is large: the subquery over "
             f"{', '.join(scan.name for scan in each.query.scans)}"
             for each in early
         ]
-        return _tree("ENGINE", [f"sql: {query.sql}", *by_codes, *first, *unused])
+        return _tree("ENGINE", [f"sql: {query.sql}", *by_codes, *first, *top, *unused])
     details = [] if facts.reason is None else [f"not on Spark: {facts.reason}"]
     return _tree(f"ENGINE {facts.name}", [*details, f"sql: {facts.sql}"])
+
+
+def _top(top: TopRows, scan: Scan) -> str:
+    column = scan.table.schema.by_id[top.column_id]
+    order = " DESC" if top.descending else ""
+    return f"narrowed if {scan.name} is large: to {_rows(top.rows)} by {column.name}{order}"
 
 
 def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:

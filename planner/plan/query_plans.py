@@ -137,6 +137,27 @@ class ScannedRows:
 
 
 @dataclass(frozen=True, slots=True)
+class TopRows:
+    """The first rows of its one table that a query needs; see `pushdown.top_rows`.
+
+    Attributes:
+        column_id: of the column by which they are the first.
+        descending: whether the greatest cells come first.
+        nulls_first: whether rows without a cell come before all others, and there may be some.
+        rows: how many are needed.
+        expected: how many the query then has.
+        filtered: whether the query has a WHERE.
+    """
+
+    column_id: int
+    descending: bool
+    nulls_first: bool
+    rows: int
+    expected: int
+    filtered: bool
+
+
+@dataclass(frozen=True, slots=True)
 class EarlySubquery:
     """A subquery under IN that is computed before the scans around it.
 
@@ -196,6 +217,7 @@ class Query:
         assigned: the parameters that become cells of columns, with these.
         computed: from parameters, the numbers that get one type with decimals.
         early: the same with subqueries that are computed first; None where there are none.
+        top: the first rows that it needs of its one table; None for all.
         has_states: whether it may want the form of `planner.functions.aggregate_states`.
     """
 
@@ -217,6 +239,7 @@ class Query:
     computed: tuple[ComputedNumbers, ...] = ()
     scanned: ScannedRows | None = None
     early: EarlyForm | None = None
+    top: TopRows | None = None
     has_states: bool = False
 
     def is_cut_short(self, scanned: int, rows: int) -> bool:

@@ -19,7 +19,7 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 
 ROWS_ONLY = frozenset({"expressions", "from_", "where", "order", "limit", "offset"})
 _WHOLE_TABLE = frozenset({"expressions", "from_"})
-_GATHERING = (exp.AggFunc, exp.Window, exp.Unnest, exp.Query, exp.Anonymous)
+GATHERING = (exp.AggFunc, exp.Window, exp.Unnest, exp.Query, exp.Anonymous)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def row_limit(tree: exp.Expr, bound: BoundQuery) -> RowLimit | None:
     ):
         return None
     output_items = (*tree.expressions, tree.args.get("where"))
-    if any(item is not None and item.find(*_GATHERING) is not None for item in output_items):
+    if any(item is not None and item.find(*GATHERING) is not None for item in output_items):
         return None
     limit, offset = row_count(tree.args.get("limit")), row_count(tree.args.get("offset"))
     if limit is None or (offset is None and tree.args.get("offset") is not None):
@@ -86,31 +86,28 @@ def is_by_key(ordering: exp.Expr, select: exp.Expr, reference: TableReference) -
     for item, column in zip(ordering.expressions, key, strict=False):
         if not isinstance(item, exp.Ordered) or item.args.get("desc"):
             return False
-        if not _is_column(item.this, column, select, reference):
+        if column_of(item.this, select, reference) is not column:
             return False
     return True
 
 
-def _is_column(
-    named: exp.Expr,
-    column: ColumnSchema,
-    select: exp.Expr,
-    reference: TableReference,
-) -> bool:
-    """Whether an item of ORDER BY is a stored column; names of the SELECT list come first."""
-    if not isinstance(named, exp.Column) or named.name.lower() != column.name:
-        return False
-    if table_of(named) is reference:
-        return True
+def column_of(named: exp.Expr, select: exp.Expr, reference: TableReference) -> ColumnSchema | None:
+    """The stored column that an item of ORDER BY is; names of the SELECT list come first.
+
+    `reference`: the only one of the SELECT. None of any other item.
+    """
+    name = named.name.lower() if isinstance(named, exp.Column) else ""
+    column = reference.table.schema.by_name.get(name)
+    if column is None or table_of(named) is reference:
+        return column
     if named.args.get("table") is not None:
-        return False
-    output_items = [
-        item for item in select.expressions if item.alias_or_name.lower() == column.name
-    ]
+        return None
+    output_items = [item for item in select.expressions if item.alias_or_name.lower() == name]
     plain = [item.this if isinstance(item, exp.Alias) else item for item in output_items]
-    if any(not isinstance(item, exp.Column) or item.name.lower() != column.name for item in plain):
-        return False
-    return bool(plain) or any(item.is_star for item in select.expressions)
+    if any(not isinstance(item, exp.Column) or item.name.lower() != name for item in plain):
+        return None
+    is_shown = bool(plain) or any(item.is_star for item in select.expressions)
+    return column if is_shown else None
 
 
 def _summary(item: exp.Expr, bound: BoundQuery, reference: TableReference) -> Summary | None:

@@ -11,7 +11,7 @@ from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.operands.template import PredicateTemplate
 from pykudu_sql.planner.operands.value import ComputedNumbers, Parameter, ParameterKey, United
-from pykudu_sql.planner.plan.query_plans import CodedColumn, Scan, ScannedRows
+from pykudu_sql.planner.plan.query_plans import CodedColumn, Scan, ScannedRows, TopRows
 from pykudu_sql.planner.pushdown.early_subqueries import EarlyMark
 from pykudu_sql.planner.pushdown.limit_pushdown import RowLimit
 from pykudu_sql.planner.pushdown.runtime_filters import Equality
@@ -39,6 +39,7 @@ class LogicalQuery:
         decided: the mentions whose predicate decides a WHERE; see `pushdown.Pushed`.
         equalities: of columns of two mentions, by which one may narrow the other.
         limit: how far the one table must be read; None for all of it.
+        top: the first rows that it needs of the one table; None for all, or where `limit` says it.
         summary: what each column summarizes of the one table; nothing if one is no summary.
         scanned: what the rows of the one table's scan are to the query, if they are all it needs.
         types: of its expressions; None before somebody may ask for them.
@@ -62,6 +63,7 @@ class LogicalQuery:
     decided: frozenset[TableReference] = frozenset()
     equalities: tuple[Equality, ...] = ()
     limit: RowLimit | None = None
+    top: TopRows | None = None
     summary: tuple[Summary, ...] = ()
     scanned: ScannedRows | None = None
     types: ExpressionTypes | None = None

@@ -26,6 +26,7 @@ from pykudu_sql.planner.pushdown.limit_pushdown import row_limit, summaries
 from pykudu_sql.planner.pushdown.pushdown import push_down
 from pykudu_sql.planner.pushdown.runtime_filters import join_equalities
 from pykudu_sql.planner.pushdown.scanned_rows import scanned_rows
+from pykudu_sql.planner.pushdown.top_rows import top_rows
 from pykudu_sql.planner.pushdown.transitive import with_equalities
 from pykudu_sql.planner.pushdown.validity import with_validity
 from pykudu_sql.planner.query.list_relations import name_long_lists
@@ -106,7 +107,10 @@ def _infer_predicates(query: LogicalQuery, context: PlanContext) -> LogicalQuery
 def _push_down_limit(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     tree, bound = query.tree, query.bound
     limit, summary = row_limit(tree, bound), summaries(tree, bound)
-    return replace(query, limit=limit, summary=summary) if limit or summary else query
+    top = None if limit is not None else top_rows(tree, bound)
+    if not (limit or summary or top):
+        return query
+    return replace(query, limit=limit, summary=summary, top=top)
 
 
 def _hand_on_rows(query: LogicalQuery, context: PlanContext) -> LogicalQuery:

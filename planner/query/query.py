@@ -108,6 +108,7 @@ def _physical(query: LogicalQuery) -> Query:
         query.assigned,
         query.computed,
         query.scanned,
+        top=query.top,
         has_states=query.nodes.has(*CALLS) and has_states(query.nodes.all(*CALLS)),
     )
     return replace(plan, early=early_form(plan, query.early)) if query.early else plan

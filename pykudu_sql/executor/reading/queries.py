@@ -14,6 +14,7 @@ from pykudu_sql.executor.reading.engine_runs import engine_request, failures_of,
 from pykudu_sql.executor.reading.history_rows import HistoryStream
 from pykudu_sql.executor.reading.scanned_rows import result_types, scanned_rows
 from pykudu_sql.executor.reading.scans import StreamedScan, rows_at_hand
+from pykudu_sql.executor.reading.top_rows import narrowed_queries
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.plan import Query
@@ -59,6 +60,10 @@ def _computed_rows(
     must be known how many there are, and where a later statement of the transaction could change
     what is still to be read.
     """
+    for narrowed in narrowed_queries(state, query, parameters, transaction):
+        result = compute(state, narrowed, parameters, transaction)
+        if query.top is not None and result.table.num_rows >= query.top.expected:
+            return _materialized(result.table, query, result.types)
     query, relations = read_for(state, query, parameters, transaction)
     most = inf if _reads_own_writes(relations) else state.settings.result_memory_bytes
     stream = _engine_stream(state, query, relations, parameters, most)

@@ -1,0 +1,83 @@
+"""Queries for the first rows of a table, narrowed to the rows that reach a bound.
+
+See `planner.pushdown.top_rows`. A narrowed query has the rows of the whole one if it has as many
+as that expects: all rows that were left out come after those.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from pykudu_sql.executor.reading.scans import prepared_scan, pruned_scan
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.operands.template import all_of, bind_predicate
+from pykudu_sql.planner.operands.value import ParameterValues
+from pykudu_sql.planner.plan.frame_table import FrameTable
+from pykudu_sql.planner.plan.plan import Query
+from pykudu_sql.planner.plan.query_plans import TopRows
+from pykudu_sql.storage.catalog.system_catalog import is_system
+from pykudu_sql.storage.common.predicate.column_predicate import (
+    Comparison,
+    IsNull,
+    Op,
+    Or,
+    Predicate,
+)
+from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.scan.bounded_rows import with_ranges
+from pykudu_sql.storage.scan.top_bound import bound_of_blocks, bound_of_column
+from pykudu_sql.storage.transaction.transaction import Transaction
+
+_LEAST_ROWS: Final = 8 * 1024  # fewer are read as fast as metadata are asked
+_LEAST_READ: Final = 64 * 1024  # of rows whose column is read alone
+_MOST_SHARE: Final = 4  # blocks with more than a fourth of the rows are no gain
+# Rows of blocks that are counted for each that is needed: some are deleted, or do not match.
+_FACTORS: Final = (1, 64)
+
+
+def narrowed_queries(
+    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
+) -> Iterator[Query]:
+    """Queries that read fewer rows, the fewest first; none where that would be no gain.
+
+    `query`: which needs its first rows. Raises Error: see `queries.compute`.
+    """
+    top = query.top
+    if top is None:
+        return
+    scan = query.scans[0]
+    if isinstance(scan.table, FrameTable) or is_system(scan.table):
+        return
+    predicate = bind_predicate(scan.predicate, parameters)
+    pruned = pruned_scan(scan, predicate, transaction)
+    if pruned.row_count < _LEAST_ROWS:
+        return
+    pruned, descending = with_ranges(pruned), top.descending
+    column = scan.table.schema.by_id[top.column_id]
+    rows = sum(read.most_rows(None, pruned.bound) for read in pruned.reads)
+    last: Cell = None
+    for factor in _FACTORS[top.filtered :]:
+        bound = bound_of_blocks(pruned, column, factor * top.rows, descending=descending)
+        if bound is None or bound.rows * _MOST_SHARE > rows:
+            break
+        if bound.cell != last:
+            yield _narrowed(query, top, bound.cell)
+        last = bound.cell
+    # Where rows are filtered, those that match are few, or enough of them near the first ones.
+    is_read = len(scan.column_ids) > 1 and rows >= _LEAST_READ and not top.filtered
+    if not is_read or not 0 < column.type.width <= 8:
+        return
+    whole = prepared_scan(state, scan, predicate, transaction)
+    cell = bound_of_column(whole, column, top.rows, descending=descending)
+    if cell is not None and cell != last:
+        yield _narrowed(query, top, cell)
+
+
+def _narrowed(query: Query, top: TopRows, cell: Cell) -> Query:
+    """The query over the rows that reach a cell."""
+    scan = query.scans[0]
+    reached: Predicate = Comparison(top.column_id, Op.GE if top.descending else Op.LE, cell)
+    if top.nulls_first:
+        reached = Or((IsNull(top.column_id), reached))
+    parts = [reached] if scan.predicate is None else [scan.predicate, reached]
+    return replace(query, scans=(replace(scan, predicate=all_of(parts)),), top=None)
