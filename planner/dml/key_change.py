@@ -61,7 +61,7 @@ def key_update(
 
     Args:
         row: the row.
-        assignments: what is set.
+        assignments: what is set; of nothing, the statement is left to the engine.
         values: those in the query, by column id.
         bound: the statement's query, over the table alone.
         general: plans the same as a query.
@@ -69,7 +69,7 @@ def key_update(
     """
     row_of_table = BoundRow(ConditionReader(bound, context))
     computed = _computed(assignments, values, row_of_table)
-    if computed is None:
+    if computed is None or not assignments:
         return None
     set_to = _constants(assignments)
     table, cacheable = bound.references[0].table, not bound.volatile

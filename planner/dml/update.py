@@ -153,7 +153,8 @@ def plan_update(
         # What names the rows comes before the values.
         reversed_values = zip(computed[::-1], rows.select.expressions[::-1], strict=False)
         values = {assignment.column.id: node for assignment, node in reversed_values}
-        change = key_update(row, assignments, values, bound, context, general, returned)
+        set_anyway = _set_anyway(assignments, kind)
+        change = key_update(row, set_anyway, values, bound, context, general, returned)
         if change is not None:
             return change
     if returned is not None:
