@@ -35,7 +35,10 @@ _DIGITS = 38
 _DECIMALS = pa.decimal256(76, _DIGITS)
 # Written in ways that Arrow reads as `to_cell` does.
 _WHOLE = r"[+-]?[0-9]{1,18}"
-_DECIMAL = rf"[+-]?(?:[0-9]{{1,{_DIGITS}}}(?:\.[0-9]{{0,{_DIGITS}}})?|\.[0-9]{{1,{_DIGITS}}})"
+_DECIMAL = (
+    rf"[+-]?(?:[0-9]{{1,{_DIGITS}}}(?:\.[0-9]{{0,{_DIGITS}}})?|\.[0-9]{{1,{_DIGITS}}})"
+    r"|[+-]?[0-9]{1,18}(?:\.[0-9]{0,18})?[eE][+-]?[0-9]"
+)
 _CLOCK = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?"
 _MOMENT = rf"{MOMENT}|{DAY}[ T]{_CLOCK} ?(?:Z|[+-][0-9]{{2}}(?::?[0-9]{{2}})?)"
 _BEHIND_TIME = r":[0-9]{2}(?:\.[0-9]+)?(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)$"
@@ -55,7 +58,7 @@ def read_texts(texts: pa.Array, column_type: DataType) -> pa.Array:
             read = _read_words if _has(texts, "(") else _read
             return read(texts, column_type, _doubles, f"{NUMBER}|{NO_NUMBER}")
         case Kind.DECIMAL:
-            read = _read_words if _are_long(texts) else _read
+            read = _read_words if _may_wrap(texts) else _read
             return read(texts, column_type, _decimals, _DECIMAL)
         case Kind.DATE:
             return _read_dates(texts, column_type)
@@ -111,10 +114,10 @@ def _is_large(texts: pa.Array) -> bool:
     return bool(pa.types.is_large_string(texts.type))
 
 
-def _are_long(texts: pa.Array) -> bool:
-    """Whether there is a number of so many digits that Arrow's decimals wrap around."""
+def _may_wrap(texts: pa.Array) -> bool:
+    """Whether there may be a number so large that Arrow's decimals wrap around: 2e48, 10**80."""
     longest = pc.max(pc.binary_length(texts)).as_py()
-    return longest is not None and longest > _DIGITS
+    return longest is not None and (longest > _DIGITS or _has(texts, "e", "E"))
 
 
 def _decimals(texts: pa.Array) -> pa.Array:
