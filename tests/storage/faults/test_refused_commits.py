@@ -224,7 +224,9 @@ def calls_of(statement: Statement) -> int:
     store = new_store(sick)
     sick.refuse(0, 0, None)
     statement(store)
-    return sick.calls
+    calls = sick.calls
+    store.close()
+    return calls
 
 
 def run(statement: Statement, store: Store) -> str:

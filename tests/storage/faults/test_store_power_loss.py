@@ -124,6 +124,7 @@ def test_a_recovery_that_loses_power_at_each_of_its_calls_in_turn_ends_in_the_sa
             continue
         table = store.catalog.table("t")
         assert read(store.begin(), table) == visible(progress.rows, table)
+        store.maintenance.stop()
         break
     assert moment > 1
 
@@ -177,8 +178,9 @@ def test_files_show_no_commit_that_the_log_may_still_lose() -> None:
     columns = [ColumnSchema(0, name, DataType(Kind.INT32)) for name in ("id", "n")]
     for moment in itertools.count(1):
         disk = Interleaved(moment)
-        with contextlib.suppress(PowerLoss):
+        with contextlib.ExitStack() as threads, contextlib.suppress(PowerLoss):
             store = open_store(disk.env)
+            threads.callback(store.maintenance.stop)  # nobody closes it, and it would run for ever
             for name in ("a", "b"):
                 store.create_table(name, create_schema(columns, ["id"]), PartitionSchema(()))
 
