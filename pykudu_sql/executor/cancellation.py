@@ -58,13 +58,17 @@ class Cancellation:
         Raises QueryCancelledError: those are all that it may take; InterfaceError: the connection
         is closed; SystemExit: the process ends, and this thread is left over.
         """
-        check_process()
         if timeout and timeout / 1000 <= elapsed:
             raise QueryCancelledError(_too_long(timeout))
         with self._lock:
             if self._is_closed:
                 raise InterfaceError("the connection is closed")
             self.running = self._statement_count = self._statement_count + 1
+            try:
+                check_process()  # behind that: the end of the process waits for what runs
+            except SystemExit:
+                self.running = 0
+                raise
             self._reason = None
             if timeout:
                 arguments = (self.running, _too_long(timeout))

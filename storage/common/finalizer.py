@@ -16,8 +16,8 @@ connection` has the directory free behind it.
 import gc
 import os
 import threading
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections import OrderedDict, deque
+from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, Final
@@ -32,9 +32,13 @@ class _Finalizer:
     """
 
     def __init__(self) -> None:
+        # The phase in which the collector is comes last. It moves it there by a call that runs no
+        # code of Python's, in which Ctrl-C would raise KeyboardInterrupt for nobody.
+        self._phases: OrderedDict[str, None] = OrderedDict.fromkeys(("start", "stop"))
+        note_phase: Any = self._phases.move_to_end  # the other argument, facts, counts as true
+        gc.callbacks.append(note_phase)
         self._begin()
         os.register_at_fork(after_in_child=self._begin)
-        gc.callbacks.append(self._note_collection)
 
     def _begin(self) -> None:
         """Begin without calls and without a thread; a forked child has no use for its parent's."""
@@ -42,11 +46,7 @@ class _Finalizer:
         self._calls: SimpleQueue[Close] = SimpleQueue()
         self._pending: deque[None] = deque()  # one element a call that has not ended
         self._thread: threading.Thread | None = None
-        self._is_collecting = False
-
-    def _note_collection(self, phase: str, info: Mapping[str, Any]) -> None:
-        """Called by the collector; there is at most one collection at a time."""
-        self._is_collecting = phase == "start"
+        self._phases.move_to_end("stop")
 
     def start(self) -> None:
         """See `start_finalizer`."""
@@ -62,7 +62,8 @@ class _Finalizer:
 
     def finalize(self, close: Close) -> None:
         """See the function `finalize`."""
-        if self._is_collecting and self._thread is not None:
+        # A list, unlike a tuple, is filled without an allocation in which a collection may begin.
+        if self._thread is not None and list(self._phases)[-1] == "start":
             self._pending.append(None)
             self._calls.put(close)
         else:

@@ -20,6 +20,7 @@ import pykudu_sql
 from pykudu_sql.dbapi.cursor import Cursor
 from pykudu_sql.engine import duckdb_engine
 from pykudu_sql.engine.engine_cursor import EngineCursor
+from pykudu_sql.executor import cancellation as cancellation_module
 from pykudu_sql.executor import session_state
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.reading.scans import StreamedScan
@@ -426,3 +427,18 @@ def test_a_statement_that_takes_long_to_plan_ends_at_its_timeout(
     with pytest.raises(QueryCancelledError, match="statement_timeout, 1 ms") as caught:
         connection.execute(f"explain select count(*) from t where {condition}")
     assert caught.value.sqlstate == "57014"
+
+
+def test_the_end_of_the_process_sees_a_statement_before_that_looks_whether_it_may_begin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cancellation = Cancellation(lambda: None)
+
+    def check_process() -> None:
+        assert cancellation.running
+        raise SystemExit
+
+    monkeypatch.setattr(cancellation_module, "check_process", check_process)
+    with pytest.raises(SystemExit):
+        cancellation.begin(0)
+    assert not cancellation.stop_at_exit()

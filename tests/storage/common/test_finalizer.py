@@ -4,6 +4,7 @@ once."""
 import gc
 import threading
 from collections.abc import Callable, Iterator
+from types import FunctionType, MethodType
 
 import pytest
 
@@ -63,6 +64,11 @@ def test_a_collection_does_not_wait_for_a_mutex_that_its_own_thread_holds() -> N
         assert closed == []
     wait_for_finalizers()
     assert closed == [True]
+
+
+def test_the_collector_calls_no_code_of_ours_in_which_ctrl_c_would_raise_for_nobody() -> None:
+    in_python = [each for each in gc.callbacks if isinstance(each, FunctionType | MethodType)]
+    assert not [each for each in in_python if each.__module__.startswith("pykudu_sql")]
 
 
 def test_what_a_close_raises_stops_none_behind_it() -> None:
