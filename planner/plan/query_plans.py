@@ -119,6 +119,21 @@ class CodedGroups:
 
 
 @dataclass(frozen=True, slots=True)
+class SortKey:
+    """A stored column by which rows are sorted.
+
+    Attributes:
+        column_id: of the column.
+        descending: whether the greatest cells come first.
+        nulls_first: whether rows without a cell come before all others.
+    """
+
+    column_id: int
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ScannedRows:
     """The form of a query that needs no engine; see `pushdown.scanned_rows`.
 
@@ -129,11 +144,15 @@ class ScannedRows:
         outputs: ids of the stored columns that the result's columns are.
         order: in which the rows of the scan are wanted.
         offset: how many of them are left out at the beginning.
+        sort: in which order they are put once they are read; of nothing, they stay in that one.
+        limit: how many of those that are sorted come; None for all.
     """
 
     outputs: tuple[int, ...]
     order: ScanOrder
     offset: int
+    sort: tuple[SortKey, ...] = ()
+    limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

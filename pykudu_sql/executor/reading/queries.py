@@ -39,12 +39,18 @@ def select(state: SessionState, query: Query, parameters: ParameterValues) -> Ou
     if state.settings.engine != EMBEDDED:
         outcome = answer(state, query, parameters, transaction)
         return _materialized(outcome.table, query, outcome.types)
-    if query.scanned is not None:
-        rows = scanned_rows(state, query, parameters, transaction)
-        if rows is not None:
-            result = TableResult(rows, result_types(query, query.scanned))
-            return Outcome(result, rows.num_rows)
-    return _computed_rows(state, query, parameters, transaction)
+    few_rows = _few_rows(state, query, parameters, transaction)
+    return few_rows or _computed_rows(state, query, parameters, transaction)
+
+
+def _few_rows(
+    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
+) -> Outcome | None:
+    """The result that the query's scan alone gives; None where the engine has to make it."""
+    rows = scanned_rows(state, query, parameters, transaction)
+    if rows is None or query.scanned is None:
+        return None
+    return Outcome(TableResult(rows, result_types(query, query.scanned)), rows.num_rows)
 
 
 def _materialized(table: pa.Table, query: Query, types: Sequence[str]) -> Outcome:
@@ -61,9 +67,12 @@ def _computed_rows(
     what is still to be read.
     """
     for narrowed in narrowed_queries(state, query, parameters, transaction):
-        result = compute(state, narrowed, parameters, transaction)
-        if query.top is not None and result.table.num_rows >= query.top.expected:
-            return _materialized(result.table, query, result.types)
+        outcome = _few_rows(state, narrowed, parameters, transaction)
+        if outcome is None:
+            result = compute(state, narrowed, parameters, transaction)
+            outcome = _materialized(result.table, query, result.types)
+        if query.top is not None and outcome.rowcount >= query.top.expected:
+            return outcome
     query, relations = read_for(state, query, parameters, transaction)
     most = inf if _reads_own_writes(relations) else state.settings.result_memory_bytes
     stream = _engine_stream(state, query, relations, parameters, most)

@@ -19,6 +19,7 @@ from pykudu_sql.executor.reading.row_batches import (
     row_batches,
 )
 from pykudu_sql.executor.reading.scans import prepared_scan
+from pykudu_sql.executor.reading.sorted_places import sorted_places
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.operands.template import fill
 from pykudu_sql.planner.operands.value import ParameterValues
@@ -54,7 +55,16 @@ def scanned_rows(
     if not is_small(table_scan, row_filter, MOST_ROWS, min(most, state.store.budget.free)):
         return None
     blocks = list(table_scan.exact_blocks(row_filter))
-    table = _table(table_scan.columns, blocks, scanned, query.names)
+    columns = _columns(table_scan.columns, blocks)
+    arrays = [columns[column_id] for column_id in scanned.outputs]
+    table = pa.Table.from_arrays(arrays, names=list(query.names))
+    if scanned.sort:
+        order = sorted_places(columns, scanned)
+        if order is None:
+            return None
+        table = table.take(order)
+    elif scanned.offset:
+        table = table.slice(scanned.offset)
     state.store.budget.hold(table, table_bytes(table))
     return table
 
@@ -71,7 +81,7 @@ def scanned_batches(
     `most`: bytes that are read in one go. Raises Error: see `queries.compute`.
     """
     scanned = query.scanned
-    if scanned is None or scanned.offset:
+    if scanned is None or scanned.offset or scanned.sort:
         return None
     table_scan = _deciding_scan(state, query, scanned, parameters, transaction)
     if table_scan is None:
@@ -99,7 +109,9 @@ def _deciding_scan(
     check_parameter_values(query, parameters, state.engine, state.computed_types)
     narrowed = replace(
         scan,
-        column_ids=tuple(dict.fromkeys(scanned.outputs)),
+        column_ids=tuple(
+            dict.fromkeys((*scanned.outputs, *(key.column_id for key in scanned.sort)))
+        ),
         order=scanned.order,
     )
     return prepared_scan(state, narrowed, predicate, transaction)
@@ -116,12 +128,10 @@ def _result_type(stored: DataType) -> DataType:
     return DataType(Kind.STRING) if stored.is_text else stored
 
 
-def _table(
-    read: Sequence[ColumnSchema],
-    blocks: Sequence[RowBlock],
-    scanned: ScannedRows,
-    names: Sequence[str],
-) -> pa.Table:
+def _columns(
+    read: Sequence[ColumnSchema], blocks: Sequence[RowBlock]
+) -> dict[int, pa.Array | pa.ChunkedArray]:
+    """The columns of blocks, by id, of the types of a result."""
     columns: dict[int, pa.Array | pa.ChunkedArray] = {}
     for place, column in enumerate(read):
         chunks = list(as_results([block.columns[place] for block in blocks], column.type))
@@ -129,5 +139,4 @@ def _table(
             columns[column.id] = chunks[0]
         else:
             columns[column.id] = pa.chunked_array(chunks, result_arrow(column.type))
-    table = pa.Table.from_arrays([columns[i] for i in scanned.outputs], names=list(names))
-    return table.slice(scanned.offset) if scanned.offset else table
+    return columns

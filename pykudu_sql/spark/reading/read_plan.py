@@ -179,7 +179,7 @@ def residual_of(query: Query, tokens: Sequence[ScanToken]) -> Residual | Project
     `query`: of a condition, without parameters; `tokens`: of its one scan.
     """
     (scan,), scanned = query.scans, query.scanned
-    if scanned is None or not all(token.is_decisive for token in tokens):
+    if scanned is None or scanned.sort or not all(token.is_decisive for token in tokens):
         return Residual(query.sql, scan.name)
     return Projection(tuple(map(scan.column_ids.index, scanned.outputs)))
 

@@ -6,7 +6,7 @@ import pytest
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.query_plans import ScannedRows
+from pykudu_sql.planner.plan.query_plans import ScannedRows, SortKey
 from pykudu_sql.planner.pushdown.pushdown import push_down
 from pykudu_sql.planner.pushdown.scanned_rows import scanned_rows
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
@@ -47,6 +47,22 @@ def test_plain_columns_under_exact_conditions_are_handed_on(
 
 
 @pytest.mark.parametrize(
+    ("sql", "sort", "limit"),
+    [
+        ("select a from t order by a", (SortKey(1, False, False),), None),
+        ("select a from t order by id desc limit 5", (SortKey(0, True, True),), 5),
+        ("select s from t order by b nulls first, s desc nulls last", (SortKey(2, False, True), SortKey(3, True, False)), None),
+    ],
+)  # fmt: skip
+def test_rows_in_another_order_are_sorted_once_they_are_read(
+    context: PlanContext, sql: str, sort: tuple[SortKey, ...], limit: int | None
+) -> None:
+    rows = scanned(sql, context)
+    assert rows is not None
+    assert (rows.order, rows.sort, rows.limit) == (NONE, sort, limit)
+
+
+@pytest.mark.parametrize(
     "sql",
     [
         "select a + 1 from t", "select distinct a from t", "select count(*) from t",
@@ -54,7 +70,8 @@ def test_plain_columns_under_exact_conditions_are_handed_on(
         "select a, (select 1) from t", "select t.a from t, u", "select t.a from t join u using (id)",
         "select a from (select * from t)", "with w as (select * from t) select a from w",
         "select a from t union all select a from t", "select a from t qualify row_number() over () = 1",
-        "select a from t order by a", "select a from t order by id desc", "select a from t order by 1 + 1, id",
+        "select a from t order by a + 1", "select a from t order by d desc", "select a from t order by 1 + 1, id",
+        "select a from t order by flag", "select a as b from t order by b",
         "select a from t limit ?", "select a from t offset 1", "select a from t limit 5%",
         "select a from t where 1 = 1",
         "select a from t where a <> 5", "select a from t where not a = 5", "select a from t where a not in (1, 2)",

@@ -9,7 +9,7 @@ from unittest.mock import patch
 import pytest
 
 import pykudu_sql
-from pykudu_sql.executor.reading import queries, top_rows
+from pykudu_sql.executor.reading import queries, scanned_rows, top_rows
 
 ROWS = 3000
 COLUMNS = ("id", "rising", "scattered", "x", "word", "alike")
@@ -46,8 +46,11 @@ def connection() -> Iterator[pykudu_sql.Connection]:
 
 @pytest.fixture(autouse=True)
 def _eager() -> Iterator[None]:
-    """Narrow also queries of small tables."""
-    with patch.multiple(top_rows, _LEAST_ROWS=1, _LEAST_READ=1):
+    """Narrow also queries of small tables, of which few rows are sorted without the engine."""
+    with (
+        patch.multiple(top_rows, _LEAST_ROWS=1, _LEAST_READ=1),
+        patch.object(scanned_rows, "MOST_ROWS", 1000),
+    ):
         yield
 
 
@@ -63,10 +66,14 @@ def test_the_first_rows_are_those_of_the_whole_query(
     connection: pykudu_sql.Connection, order: str
 ) -> None:
     for where, tail in product(WHERES, ("LIMIT 1", "LIMIT 20", "LIMIT 300 OFFSET 40")):
-        sql = f"SELECT *, upper(word) AS up FROM t {where} ORDER BY {order} {tail}"
-        first = repr(connection.execute(sql).fetchall())
-        with patch.object(queries, "narrowed_queries", return_value=()):
-            assert first == repr(connection.execute(sql).fetchall()), sql
+        for shown in ("*, upper(word) AS up", "*"):
+            sql = f"SELECT {shown} FROM t {where} ORDER BY {order} {tail}"
+            first = repr(connection.execute(sql).fetchall())
+            with (
+                patch.object(queries, "narrowed_queries", return_value=()),
+                patch.object(queries, "scanned_rows", return_value=None),
+            ):
+                assert first == repr(connection.execute(sql).fetchall()), sql
 
 
 @pytest.mark.parametrize(

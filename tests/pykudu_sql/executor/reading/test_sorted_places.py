@@ -1,0 +1,59 @@
+"""Few rows in the order of an ORDER BY, without the engine."""
+
+import pyarrow as pa
+import pytest
+
+from pykudu_sql.executor.reading.sorted_places import sorted_places
+from pykudu_sql.planner.plan.query_plans import ScannedRows, SortKey
+from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
+
+COLUMNS = {
+    3: pa.array([2, None, 1, 2, None, 3]),
+    5: pa.chunked_array([["b", "a"], ["c", None, "d", "e"]]),
+}
+
+
+def places(*sort: SortKey, offset: int = 0, limit: int | None = None) -> list[int] | None:
+    scanned = ScannedRows((3,), ScanOrder.NONE, offset, sort, limit)
+    order = sorted_places(COLUMNS, scanned)
+    return None if order is None else order.to_pylist()
+
+
+def test_each_column_has_its_own_direction_and_place_for_nulls() -> None:
+    ascending, descending = SortKey(3, False, True), SortKey(3, True, False)
+    word, back = SortKey(5, False, False), SortKey(5, True, True)
+    assert places(ascending, word) == [1, 4, 2, 0, 3, 5]
+    assert places(descending, back) == [5, 3, 0, 2, 4, 1]
+
+
+def test_a_limit_and_an_offset_cut_the_rows_that_are_sorted() -> None:
+    key = (SortKey(3, False, False), SortKey(5, False, False))
+    assert places(*key, offset=1, limit=2) == [0, 3]
+    assert places(*key, offset=9, limit=2) == []
+    assert places(*key, offset=4) == [1, 4]
+
+
+def test_of_more_rows_few_are_picked_and_all_are_left_to_the_engine() -> None:
+    many = {3: pa.array(range(50_000))}
+    descending = (SortKey(3, True, True),)
+
+    def of_many(offset: int, limit: int | None) -> pa.Array | None:
+        return sorted_places(many, ScannedRows((3,), ScanOrder.NONE, offset, descending, limit))
+
+    picked = of_many(2, 3)
+    assert picked is not None
+    assert picked.to_pylist() == [49_997, 49_996, 49_995]
+    assert of_many(0, None) is None
+    assert of_many(9000, 5) is None
+    many[3] = pa.array([None, *range(50_000)])
+    assert of_many(0, 3) is None
+
+
+@pytest.mark.parametrize("limit", [1, None])
+def test_no_rows_have_no_places(limit: int | None) -> None:
+    none = {3: pa.array([], pa.int64())}
+    order = sorted_places(
+        none, ScannedRows((3,), ScanOrder.NONE, 0, (SortKey(3, True, True),), limit)
+    )
+    assert order is not None
+    assert len(order) == 0
