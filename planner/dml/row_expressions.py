@@ -210,5 +210,5 @@ def _double(value: object) -> float | None:
     if isinstance(value, Decimal):
         digits = value.as_tuple()
         is_short = len(digits.digits) <= _DIGITS and -_DIGITS <= value.adjusted() <= _DIGITS
-        return float(value) if is_short else None
+        return float(value) + 0.0 if is_short else None  # SQL has no decimal -0.0
     return double_cell(value) if isinstance(value, int | float) else None

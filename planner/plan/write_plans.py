@@ -216,7 +216,7 @@ class RestoreTable:
     Attributes:
         table: as it is now.
         bound: of the moment.
-        gone: yields the keys of the rows to delete, in key order.
+        deleted: yields the keys of the rows to delete, in key order.
         rows: yields the rows to write.
         column_ids: the columns that `rows` yields.
     """

@@ -36,6 +36,7 @@ STATEMENTS: Sequence[tuple[str, tuple[Any, ...]]] = (
     ("UPDATE t SET price = price - ? WHERE {key} RETURNING price, s", (1.25,)),
     ("UPDATE t SET x = x * 2 - ? WHERE {key}", (0.1,)),
     ("UPDATE t SET x = x + 10 WHERE {key} RETURNING *", ()),
+    ("UPDATE t SET x = x * -0.0 WHERE {key}", ()),
     ("UPDATE t SET s = s || ?, flag = NOT flag WHERE {key} RETURNING flag AS f, t.s", ("\0é",)),
     ("UPDATE t SET s = word, word = 'xyz' WHERE {key}", ()),
     ("UPDATE t SET at = NULL WHERE {key} AND at > ?", (dt.datetime(2020, 1, 1),)),
