@@ -73,12 +73,13 @@ def scanned_rows(
 def _sort_keys(
     ordering: exp.Expr, select: exp.Select, reference: TableReference
 ) -> tuple[SortKey, ...] | None:
-    """The stored columns that an ORDER BY consists of; None of any other."""
-    keys: list[SortKey] = []
+    """The stored columns that an ORDER BY consists of, each once; None of any other."""
+    keys: dict[int, SortKey] = {}
     for item in ordering.expressions:
         column = column_of(item.this, select, reference) if isinstance(item, exp.Ordered) else None
         if column is None or column.type.kind not in _SORTED:
             return None
         descending, nulls_first = bool(item.args.get("desc")), bool(item.args.get("nulls_first"))
-        keys.append(SortKey(column.id, descending, nulls_first))
-    return tuple(keys)
+        # Rows that are equal by a column are so in both directions.
+        keys.setdefault(column.id, SortKey(column.id, descending, nulls_first))
+    return tuple(keys.values())

@@ -51,6 +51,7 @@ def test_plain_columns_under_exact_conditions_are_handed_on(
     [
         ("select a from t order by a", (SortKey(1, False, False),), None),
         ("select a from t order by id desc limit 5", (SortKey(0, True, True),), 5),
+        ("select a from t order by a, id, a desc", (SortKey(1, False, False), SortKey(0, False, False)), None),
         ("select s from t order by b nulls first, s desc nulls last", (SortKey(2, False, True), SortKey(3, True, False)), None),
     ],
 )  # fmt: skip
