@@ -114,8 +114,8 @@ def watch_sigint(interrupt: Callable[[], None], presses: Sequence[int]) -> Itera
             those that came in it.
     """
     pipe = _PIPES.pipe()
-    pipe.begin(interrupt)
     try:
+        pipe.begin(interrupt)  # in which the handler of another signal may raise
         if presses:
             pipe.write(SIGINT)  # it came before the pipe was there
         yield

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import pykudu_sql
+from pykudu_sql.engine import signal_watch
 from pykudu_sql.engine.signal_watch import watch_sigint
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
@@ -41,6 +42,25 @@ def test_one_that_came_before_interrupts_too() -> None:
     pressed = threading.Event()
     with watch_sigint(pressed.set, [signal.SIGINT]):
         assert pressed.wait(60)
+
+
+def test_nothing_is_watched_where_the_handler_of_another_signal_raises_at_the_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class AlarmError(Exception):
+        """What the handler raises."""
+
+    def set_and_raise(descriptor: int, *, warn_on_full_buffer: bool) -> int:
+        monkeypatch.undo()
+        signal.set_wakeup_fd(descriptor, warn_on_full_buffer=warn_on_full_buffer)
+        raise AlarmError
+
+    with watch_sigint(lambda: None, []):
+        pass
+    monkeypatch.setattr(signal_watch, "set_wakeup", set_and_raise)
+    with pytest.raises(AlarmError), watch_sigint(lambda: None, []):
+        pass
+    assert signal.set_wakeup_fd(-1) == -1
 
 
 def test_signals_are_passed_on_to_a_pipe_that_was_there() -> None:
