@@ -8,6 +8,8 @@ query: see `Query.is_cut_short`.
 A SELECT of COUNT(*), MIN and MAX over a whole table may be answered from metadata.
 """
 
+from collections.abc import Iterator
+
 from sqlglot import exp
 
 from pykudu_sql.dataclass import dataclass
@@ -102,12 +104,22 @@ def column_of(named: exp.Expr, select: exp.Expr, reference: TableReference) -> C
         return column
     if named.args.get("table") is not None:
         return None
+    if any(star.args.get("replace") or star.args.get("rename") for star in _stars(select)):
+        return None
     output_items = [item for item in select.expressions if item.alias_or_name.lower() == name]
     plain = [item.this if isinstance(item, exp.Alias) else item for item in output_items]
     if any(not isinstance(item, exp.Column) or item.name.lower() != name for item in plain):
         return None
     is_shown = bool(plain) or any(item.is_star for item in select.expressions)
     return column if is_shown else None
+
+
+def _stars(select: exp.Expr) -> Iterator[exp.Star]:
+    """The stars of a SELECT list."""
+    for item in select.expressions:
+        star = item.this if isinstance(item, exp.Column) else item
+        if isinstance(star, exp.Star):
+            yield star
 
 
 def _summary(item: exp.Expr, bound: BoundQuery, reference: TableReference) -> Summary | None:

@@ -23,7 +23,7 @@ from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.predicate.column_predicate import Comparison, InList, Op, Predicate
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import cells_to_array, plain, stored_numbers
+from pykudu_sql.storage.common.types.arrays import cells_to_array, distinct_values
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 
@@ -42,7 +42,7 @@ class SkipIndex:
     @classmethod
     def build(cls, cells: pa.Array, column_type: DataType) -> "SkipIndex":
         """The index of a column's cells, perhaps a dictionary and perhaps with nulls."""
-        distinct = _distinct(cells, column_type)
+        distinct = distinct_values(cells, column_type)
         return cls(BloomFilter.build(_hashes(distinct, column_type), FALSE_POSITIVES), column_type)
 
     @classmethod
@@ -65,7 +65,7 @@ class SkipIndex:
 
     def missing(self, cells: pa.Array) -> int:
         """How many distinct values among some cells of the column it wrongly excludes."""
-        distinct = _distinct(cells, self.type)
+        distinct = distinct_values(cells, self.type)
         matches = self.values.may_contain(_hashes(distinct, self.type))
         return len(matches) - int(np.count_nonzero(matches))
 
@@ -83,14 +83,6 @@ def equality_values(predicate: Predicate) -> Sequence[Cell] | None:
         case InList(_, values):
             return values
     return None
-
-
-def _distinct(cells: pa.Array, column_type: DataType) -> pa.Array:
-    """The values among some cells, each once."""
-    if column_type.kind is Kind.DECIMAL and column_type.width < 16:
-        # Arrow has no kernels for narrow decimals.
-        return pc.unique(stored_numbers(cells, column_type)).drop_null().view(column_type.arrow)
-    return plain(pc.unique(cells)).drop_null()
 
 
 def _hashes(cells: pa.Array, column_type: DataType) -> npt.NDArray[np.uint64]:

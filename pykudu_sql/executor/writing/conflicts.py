@@ -22,7 +22,12 @@ from pykudu_sql.planner.plan.query_plans import Query, Scan
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.predicate.column_predicate import NEVER, Comparison, InList, Op
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import array_to_cells, constant_array, plain
+from pykudu_sql.storage.common.types.arrays import (
+    array_to_cells,
+    constant_array,
+    distinct_values,
+    plain,
+)
 from pykudu_sql.storage.errors import IntegrityError
 from pykudu_sql.storage.transaction.transaction import Transaction
 
@@ -109,16 +114,13 @@ def _narrowed(scan: Scan, table: TableInfo, proposed: Columns) -> Scan:
 
 def _key_predicates(table: TableInfo, proposed: Columns) -> Iterator[PredicateTemplate]:
     for column in table.schema.key_columns:
-        values = pc.drop_null(pc.unique(proposed[column.id]))
+        values = distinct_values(proposed[column.id], column.type)
         if not len(values):
             yield NEVER
         elif len(values) <= _MAX_SEPARATE:
             yield InList(column.id, tuple(array_to_cells(values, column.type)))
         else:
-            bounds = pc.min_max(values)
-            ends = pa.concat_arrays(
-                [pa.array([bounds[end].as_py()], values.type) for end in ("min", "max")]
-            )
-            low, high = array_to_cells(ends, column.type)
+            cells = array_to_cells(values, column.type)
+            low, high = min(cells), max(cells)  # type: ignore[type-var]
             yield Comparison(column.id, Op.GE, low)
             yield Comparison(column.id, Op.LE, high)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types import from_buffers
 from pykudu_sql.storage.common.types.cells import from_cell, to_cell
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
@@ -207,6 +208,14 @@ def array_to_cells(values: pa.Array, column_type: DataType) -> list[Cell]:
 def stored_numbers(values: pa.Array, column_type: DataType) -> pa.Array:
     """Values of a type of 1 to 8 bytes as the integers that are stored for them; no copy."""
     return values.view(_PHYSICAL[column_type.width])
+
+
+def distinct_values(values: pa.Array, column_type: DataType) -> pa.Array:
+    """The values among some, each once, without NULL."""
+    if column_type.kind is Kind.DECIMAL and column_type.width < 16:
+        # Arrow has no kernels for narrow decimals.
+        return pc.unique(stored_numbers(values, column_type)).drop_null().view(column_type.arrow)
+    return plain(pc.unique(values)).drop_null()
 
 
 def constant_array(cell: Cell, column_type: DataType, length: int) -> pa.Array:
