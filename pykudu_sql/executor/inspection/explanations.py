@@ -12,6 +12,7 @@ from pykudu_sql.executor.reading.engine_choice import Embedded, EngineChoice, On
 from pykudu_sql.executor.reading.engine_runs import engine_request, run_engine
 from pykudu_sql.executor.reading.join_scans import ScanReport
 from pykudu_sql.executor.reading.scans import rows_at_hand
+from pykudu_sql.executor.reading.top_rows import narrowed_queries
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.explain.explain import EngineFacts, ExplainFacts, ScanFacts, explain
 from pykudu_sql.planner.explain.explain_json import explain_json
@@ -176,10 +177,15 @@ def _measure(
 ) -> tuple[Query, int, dict[str, ScanFacts], dict[str, Any] | None]:
     """Run a query scan by scan.
 
-    Returns the query that gave the rows, which reads whole tables where limits gave too few; how
-    many rows; what each scan returned; what the engine did, if `run_query` tells.
+    Returns the query that gave the rows, which reads whole tables where limits gave too few, and
+    few blocks where the first rows by a column were enough; how many rows; what each scan returned;
+    what the engine did, if `run_query` tells.
     """
     transaction = state.transactions.reading()
+    for narrowed in narrowed_queries(state, query, parameters, transaction):
+        measured = _measure(state, narrowed, parameters, estimates, run_query)
+        if query.top is not None and measured[1] >= query.top.expected:
+            return measured
     reports: dict[str, ScanReport] = {}
     form, relations = read_for(state, query, parameters, transaction, reports)
     rows, operators = run_query(state, form, relations, parameters)

@@ -29,6 +29,7 @@ from pykudu_sql.storage.scan.top_bound import bound_of_blocks, bound_of_column
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 _LEAST_ROWS: Final = 8 * 1024  # fewer are read as fast as metadata are asked
+_FEW_ROWS: Final = 256  # may be held, however wide they are
 _LEAST_READ: Final = 64 * 1024  # of rows whose column is read alone
 _MOST_SHARE: Final = 4  # blocks with more than a fourth of the rows are no gain
 # Rows of blocks that are counted for each that is needed: some are deleted, or do not match.
@@ -52,6 +53,9 @@ def narrowed_queries(
     pruned = pruned_scan(scan, predicate, transaction)
     if pruned.row_count < _LEAST_ROWS:
         return
+    most = state.settings.result_memory_bytes
+    if top.rows > _FEW_ROWS and top.rows * pruned.row_bytes > most:
+        return  # so many are not held, but read while they are fetched
     pruned, descending = with_ranges(pruned), top.descending
     column = scan.table.schema.by_id[top.column_id]
     rows = sum(read.most_rows(None, pruned.bound) for read in pruned.reads)

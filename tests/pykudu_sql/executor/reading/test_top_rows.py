@@ -103,3 +103,23 @@ def test_rows_of_the_open_transaction_are_among_the_first(
     rows = connection.execute("SELECT id FROM t ORDER BY id DESC LIMIT 2").fetchall()
     connection.execute("ROLLBACK")
     assert rows == [(90000,), (2990,)]
+
+
+def test_rows_that_are_not_to_be_held_are_read_while_they_are_fetched(
+    connection: pykudu_sql.Connection,
+) -> None:
+    sql = "SELECT id, upper(word) AS up FROM t ORDER BY id DESC LIMIT 2500"
+    whole = connection.execute(sql).fetchall()
+    connection.execute("SET result_memory_bytes = 65536")
+    with patch.object(top_rows, "_narrowed") as narrow:
+        assert connection.execute(sql).fetchall() == whole
+    connection.execute("SET result_memory_bytes = DEFAULT")
+    narrow.assert_not_called()
+
+
+def test_explain_analyze_shows_the_condition_that_narrows(
+    connection: pykudu_sql.Connection,
+) -> None:
+    sql = "EXPLAIN ANALYZE SELECT id, word FROM t ORDER BY id DESC LIMIT 5"
+    lines = [line.strip() for (line,) in connection.execute(sql).fetchall()]
+    assert any(line.startswith("pushed: id >= ") for line in lines)
