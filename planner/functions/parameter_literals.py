@@ -50,7 +50,7 @@ def parameter_key(node: exp.Placeholder) -> ParameterKey:
 
 
 def substitute_parameters(tree: exp.Expr, context: PlanContext) -> None:
-    """Replace parameters by literals: those that are lists, or all, if the context says so.
+    """Replace parameters by literals: lists, numbers of rows, or all, if the context says so.
 
     `tree`: of a query, not bound yet; changed in place. Raises InterfaceError: SQL has no value for
     one.
@@ -59,10 +59,19 @@ def substitute_parameters(tree: exp.Expr, context: PlanContext) -> None:
     for node in nodes_of(tree, exp.Placeholder) if bound is not None else ():
         key = parameter_key(node)
         values = bound.list_of(key) if bound is not None else None
+        count = bound.count_of(key) if bound is not None and _counts_rows(node) else None
         if values is not None:
             _replace_list(node, [_plain(value, key) for value in values], key)
+        elif count is not None:
+            node.replace(exp.Literal.number(count))
         elif context.folds_parameters and bound is not None:
             node.replace(literal(bound.value(key, ""), key))
+
+
+def _counts_rows(node: exp.Placeholder) -> bool:
+    """Whether a parameter is the number of rows of a LIMIT or an OFFSET."""
+    clause = node.parent
+    return isinstance(clause, exp.Limit | exp.Offset) and not clause.args.get("limit_options")
 
 
 def list_parameter(node: exp.Expr) -> ParameterKey | None:

@@ -2,7 +2,8 @@
 
 Most parameters stay open in a plan, which is cached and run with other values: a generic plan. A
 moment to read at, a bound of a partition, a default and the values of a list cannot stay open: such
-a statement is planned with the values of one execution, and its plan is run once.
+a statement is planned with the values of one execution, and its plan is run once. The numbers of
+LIMIT and OFFSET could stay open, but then decide nothing of what is read.
 """
 
 from collections.abc import Iterable
@@ -25,11 +26,14 @@ class BoundParameters:
         text: of the statement.
         values: of its parameters.
         used: the keys of those that the plan depends on.
+        counts: the keys of those that are numbers of rows. The plan depends on them too, and is
+            kept for them: a text is run with few of them.
     """
 
     text: str
     values: ParameterValues
     used: set[ParameterKey] = field(default_factory=set)
+    counts: set[ParameterKey] = field(default_factory=set)
 
     def value(self, key: ParameterKey, clause: str) -> Any:
         """The value of a parameter, as a plain Python value, on which the plan depends from now on.
@@ -39,6 +43,13 @@ class BoundParameters:
         """
         value = parameter_value(self.values, key, clause)
         self.used.add(key)
+        return value
+
+    def count_of(self, key: ParameterKey) -> int | None:
+        """The value of a parameter that is a number of rows, on which the plan depends then."""
+        value = row_count(self.values, key)
+        if value is not None:
+            self.counts.add(key)
         return value
 
     def list_of(self, key: ParameterKey) -> list[Any] | None:
@@ -54,6 +65,15 @@ class BoundParameters:
         if _is_series(value):
             return _series_values(value)
         return list(value.to_pylist() if hasattr(value, "to_pylist") else value)
+
+
+def row_count(values: ParameterValues, key: ParameterKey) -> int | None:
+    """The value of a parameter if it is an integer that is not negative."""
+    try:
+        value = values[key]  # type: ignore[index]
+    except (KeyError, IndexError, TypeError):
+        return None
+    return value if type(value) is int and value >= 0 else None
 
 
 def _is_list(value: object) -> bool:

@@ -10,6 +10,7 @@ DuckDB has begun is lost. So a thread that hears of signals at once interrupts t
 ended.
 """
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,28 @@ from types import FrameType
 
 from pykudu_sql.engine.signal_watch import watch_sigint
 from pykudu_sql.storage.common.ctrl_c import INTERRUPT, SIGINT, handler_of, set_handler
+
+
+class _Notice:
+    """The handler of SIGINT within a block."""
+
+    __slots__ = ("_interrupt", "_presses")
+
+    def __init__(self, interrupt: Callable[[], None], presses: list[int]) -> None:
+        self._interrupt, self._presses = interrupt, presses
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        self._presses.append(number)
+        self._interrupt()
+
+
+def _end_in_child() -> None:
+    """Handle SIGINT as before in a child that another thread than the block's has forked."""
+    if isinstance(handler_of(SIGINT), _Notice):
+        set_handler(SIGINT, INTERRUPT)
+
+
+os.register_at_fork(after_in_child=_end_in_child)
 
 
 @contextmanager
@@ -32,12 +55,7 @@ def ctrl_c_interrupts(interrupt: Callable[[], None]) -> Iterator[None]:
         yield
         return
     presses: list[int] = []
-
-    def notice(number: int, frame: FrameType | None) -> None:
-        presses.append(number)
-        interrupt()
-
-    set_handler(SIGINT, notice)
+    set_handler(SIGINT, _Notice(interrupt, presses))
     try:
         with watch_sigint(interrupt, presses):
             yield

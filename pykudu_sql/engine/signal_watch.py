@@ -75,7 +75,8 @@ class _Pipe:
         with self._lock:
             if self._interrupt is None:
                 return False
-            self._interrupt()
+            with suppress(RuntimeError):  # no thread can be started: the next press may do it
+                self._interrupt()
             return True
 
 

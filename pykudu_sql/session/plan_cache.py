@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.executor.session_state import Prepared
+from pykudu_sql.planner.operands.bound_parameters import row_count
+from pykudu_sql.planner.operands.value import ParameterKey, ParameterValues
 from pykudu_sql.settings import SessionSettings
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.upkeep.statement_log import Counted, StatementCounts, StatementLog
@@ -45,6 +47,7 @@ class PreparedStatement:
         catalog, settings: it was planned under.
         text: without its values.
         counts: of its runs.
+        row_counts: the parameters whose values the plan has as numbers of rows.
     """
 
     plan: "Plan"
@@ -54,6 +57,7 @@ class PreparedStatement:
     settings: SessionSettings
     text: str
     counts: RunCounts
+    row_counts: tuple[ParameterKey, ...] = ()
 
 
 class PlanCache:
@@ -63,6 +67,7 @@ class PlanCache:
         """No plan yet. `log`: of the database; `close` ends what it has with it."""
         self._log = log
         self._plans: OrderedDict[str, PreparedStatement] = OrderedDict()
+        self._row_counts: dict[str, tuple[ParameterKey, ...]] = {}
         log.follow(self.counted)
 
     def find(
@@ -75,8 +80,24 @@ class PlanCache:
         self._plans.move_to_end(sql)
         return cached
 
-    def keep(self, sql: str, prepared: PreparedStatement) -> None:
-        """Put a plan in place of the one that the text has, if any."""
+    def find_for(
+        self, sql: str, parameters: ParameterValues, catalog: Catalog, settings: SessionSettings
+    ) -> PreparedStatement | None:
+        """The plan of a text that was made for the numbers of rows among some parameters."""
+        keys = self._row_counts.get(sql)
+        variant = None if keys is None else _variant(sql, keys, parameters)
+        return None if variant is None else self.find(variant, catalog, settings)
+
+    def keep(self, sql: str, prepared: PreparedStatement, parameters: ParameterValues) -> None:
+        """Put a plan in place of the one that the text has, if any.
+
+        `parameters`: that it was made with; it is for the numbers of rows among them.
+        """
+        if prepared.row_counts:
+            if len(self._row_counts) >= MAX_STATEMENTS:
+                self._row_counts.clear()
+            self._row_counts[sql] = prepared.row_counts
+            sql = _variant(sql, prepared.row_counts, parameters) or sql
         old = self._plans.pop(sql, None)
         self._plans[sql] = prepared
         if old is not None:
@@ -133,6 +154,12 @@ class PlanCache:
         if seconds >= limit:
             self._log.slow += 1
             _LOG.warning("took %.3f s: %s", seconds, text)
+
+
+def _variant(sql: str, keys: tuple[ParameterKey, ...], parameters: ParameterValues) -> str | None:
+    """The name of a text's plan for numbers of rows; None where a parameter is none."""
+    counts = [row_count(parameters, key) for key in keys]
+    return None if None in counts else f"{sql}\0{counts}"
 
 
 def _slow_seconds(settings: SessionSettings) -> float:

@@ -272,12 +272,14 @@ class Session:
         self._snapshot.planned_under = catalog
         if parameters is None or not has_list(parameters):
             cached = self._plans.find(sql, catalog, self._state.settings)
+            if cached is None and parameters:
+                cached = self._plans.find_for(sql, parameters, catalog, self._state.settings)
             if cached is not None:
                 return cached
         self._check_open()
         prepared, is_kept = self._planner.prepare(sql, parameters, catalog)
         if is_kept:
-            self._plans.keep(sql, prepared)
+            self._plans.keep(sql, prepared, parameters or ())
         return prepared
 
     @property

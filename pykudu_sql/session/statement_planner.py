@@ -8,7 +8,7 @@ from pykudu_sql.executor.caller_scope import calling_frame, frame_in_scope
 from pykudu_sql.executor.executor import prepare
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.operands.bound_parameters import BoundParameters, can_bind
-from pykudu_sql.planner.operands.value import ParameterValues
+from pykudu_sql.planner.operands.value import ParameterKey, ParameterValues
 from pykudu_sql.planner.plan.context import ListedRows, PlanContext, PlanSettings
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.planner.statement_text import normalised
@@ -54,8 +54,10 @@ class StatementPlanner:
             if catalog is not self._state.store.catalog:
                 error.hint = "the transaction sees the tables of its beginning, COMMIT those of now"
             raise
-        used = bound_parameters.used if bound_parameters is not None else set()
-        keys = (*statement_plan.parameters, *used)
+        used, counts = set[ParameterKey](), set[ParameterKey]()
+        if bound_parameters is not None:
+            used, counts = bound_parameters.used, bound_parameters.counts
+        keys = (*statement_plan.parameters, *used, *counts)
         arity = -1 if any(isinstance(key, str) for key in keys) else len(set(keys))
         is_cacheable = statement_plan.cacheable and not used and len(sql) <= MAX_CACHED_TEXT
         prepared = PreparedStatement(
@@ -66,6 +68,7 @@ class StatementPlanner:
             self._state.settings,
             self.text_of(sql),
             RunCounts(watch=0.0 if is_cacheable else -1.0),
+            tuple(counts),
         )
         return prepared, is_cacheable
 

@@ -34,16 +34,10 @@ class PykuduCompiler(compiler.SQLCompiler):
         """LIMIT and OFFSET, each only if the statement has it."""
         text = ""
         if select._limit_clause is not None:
-            text += "\n LIMIT " + self._row_count(select, select._limit_clause, **kw)
+            text += "\n LIMIT " + self.process(select._limit_clause, **kw)
         if select._offset_clause is not None:
-            text += "\n OFFSET " + self._row_count(select, select._offset_clause, **kw)
+            text += "\n OFFSET " + self.process(select._offset_clause, **kw)
         return text
-
-    def _row_count(self, select: Any, clause: Any, **kw: Any) -> str:
-        """The number of rows of a clause, written out: only so does it decide what is read."""
-        if select._simple_int_clause(clause):
-            clause = clause.render_literal_execute()
-        return str(self.process(clause, **kw))
 
     def fetch_clause(
         self,
@@ -58,11 +52,11 @@ class PykuduCompiler(compiler.SQLCompiler):
         if options.get("with_ties"):
             raise exc.CompileError("FETCH .. WITH TIES is not supported: use rank() in a subquery")
         clause = select._fetch_clause if fetch_clause is None else fetch_clause
-        text = "\n LIMIT " + self._row_count(select, clause, **kw)
+        text = "\n LIMIT " + self.process(clause, **kw)
         if options.get("percent"):
             text += " PERCENT"
         if select._offset_clause is not None:
-            text += "\n OFFSET " + self._row_count(select, select._offset_clause, **kw)
+            text += "\n OFFSET " + self.process(select._offset_clause, **kw)
         return text
 
     def visit_add_binary(self, binary: Any, operator: Any, **kw: Any) -> str:

@@ -8,7 +8,7 @@ that a transaction makes is there for others from the commit on, with its rows, 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,7 @@ from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKin
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.types import Cell
-from pykudu_sql.storage.errors import InterfaceError, SerializationError
+from pykudu_sql.storage.errors import InterfaceError, OperationalError, SerializationError
 from pykudu_sql.storage.ingest.bulk_writer import coerce_columns
 from pykudu_sql.storage.tablet.rowset.locator import Located
 from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations, KeyedRow
@@ -308,7 +308,8 @@ class Transaction(TransactionReads):
             with self._tablets_at_rest(cancel_check), DeferSigint():
                 return self._commit(durable, batch)
         except SerializationError:
-            self._services.committer.timestamps.wait_until_visible()
+            with suppress(OperationalError):  # after a minute it may be tried again without
+                self._services.committer.timestamps.wait_until_visible()
             raise
 
     def _relieve(self, cancel_check: CancelCheck) -> None:

@@ -8,7 +8,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.planner.operands.bound_parameters import BoundParameters, can_bind, has_list
+from pykudu_sql.planner.operands.bound_parameters import (
+    BoundParameters,
+    can_bind,
+    has_list,
+    row_count,
+)
 from pykudu_sql.storage.errors import InterfaceError
 
 
@@ -80,3 +85,12 @@ def test_series_are_lists(series: Any, values: list[Any]) -> None:
 )
 def test_frames_and_single_values_are_no_lists(value: Any) -> None:
     assert not has_list((value,))
+
+
+def test_numbers_of_rows_are_integers_that_are_not_negative() -> None:
+    bound = BoundParameters("", (5, -1, True, "5", None, np.int64(5), 2.0))
+    assert [bound.count_of(key) for key in range(8)] == [5] + [None] * 7
+    assert bound.counts == {0}
+    assert not bound.used
+    assert row_count({"n": 0}, "n") == 0
+    assert row_count({"n": 0}, "m") is None

@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql.engine import signal_watch
+from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.engine.signal_watch import watch_sigint
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
@@ -90,3 +92,22 @@ def test_ctrl_c_ends_a_join_that_the_engine_computes_in_the_main_thread() -> Non
             connection.execute("select count(*) from t x, t y, t z where x.a + y.a * z.a = 7")
         timer.join()
         assert connection.execute("select count(*) from t").fetchall() == [(20_000,)]
+
+
+def test_a_child_that_another_thread_forks_meanwhile_hears_of_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    statuses: list[int] = []
+
+    def fork() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of threads beside a fork
+            child = os.fork()
+        if not child:
+            os._exit(signal.getsignal(signal.SIGINT) is not signal.default_int_handler)
+        statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+    with ctrl_c_interrupts(lambda: None):
+        thread = threading.Thread(target=fork)
+        thread.start()
+        thread.join()
+    assert statuses == [0]

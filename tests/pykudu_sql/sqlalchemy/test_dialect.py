@@ -343,18 +343,3 @@ def test_alembic_changes_types_and_nullability_as_it_finds_them(engine: Any) -> 
         for name, kind in wider.items():
             operations.alter_column("t", name, type_=kind, nullable=name != "a")
         assert compare_metadata(context, wanted) == []
-
-
-def test_row_counts_are_written_out_for_the_planner(engine: sa.Engine) -> None:
-    items = sa.Table("items", sa.MetaData(), sa.Column("id", sa.BigInteger, primary_key=True))
-    with engine.begin() as connection:
-        items.metadata.create_all(connection)
-        connection.execute(items.insert(), [{"id": number} for number in range(20)])
-        newest = sa.select(items.c.id).order_by(items.c.id.desc()).limit(2).offset(1)
-        assert connection.execute(newest).scalars().all() == [18, 17]
-        assert connection.execute(newest.limit(3)).scalars().all() == [18, 17, 16]
-        count = sa.bindparam("count")
-        few = sa.select(items.c.id).order_by(items.c.id).limit(count)
-        assert connection.execute(few, {"count": 1}).scalars().all() == [0]
-        expanded = newest.compile(engine, compile_kwargs={"render_postcompile": True})
-    assert str(expanded).endswith("LIMIT 2\n OFFSET 1")
