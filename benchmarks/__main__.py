@@ -29,7 +29,14 @@ from benchmarks.workloads.queries.spark_pipeline import spark_pipeline
 from benchmarks.workloads.queries.spark_scale import spark_scale
 from benchmarks.workloads.queries.tpch import tpch
 from benchmarks.workloads.single_rows.durable import durable_insert, durable_update
-from benchmarks.workloads.single_rows.point import point_insert, point_select, point_update
+from benchmarks.workloads.single_rows.point import (
+    newest_rows,
+    point_count,
+    point_insert,
+    point_select,
+    point_update,
+    point_upsert,
+)
 from benchmarks.workloads.single_rows.threads import commit_threads, commit_threads_disk
 from benchmarks.workloads.single_rows.ycsb import ycsb_a, ycsb_c, ycsb_cold
 from benchmarks.workloads.writes.batches import backfill, upsert_batches
@@ -54,6 +61,9 @@ WORKLOADS: Mapping[str, Callable[[Workbench], Race | Survey]] = {
     "point_select": point_select,
     "point_insert": point_insert,
     "point_update": point_update,
+    "point_count": point_count,
+    "point_upsert": point_upsert,
+    "newest_rows": newest_rows,
     "ycsb_a": ycsb_a,
     "ycsb_c": ycsb_c,
     "ycsb_cold": ycsb_cold,

@@ -6,7 +6,15 @@ synchronous=OFF and DuckDB, which cannot be told so, in memory.
 
 from benchmarks.harness import Goal, Race
 from benchmarks.workbench import Workbench
-from benchmarks.workloads.single_rows.statements import Statement, inserting, selecting, updating
+from benchmarks.workloads.single_rows.statements import (
+    Statement,
+    counting,
+    inserting,
+    listing,
+    selecting,
+    updating,
+    upserting,
+)
 
 
 def point_select(bench: Workbench) -> Race:
@@ -22,6 +30,22 @@ def point_insert(bench: Workbench) -> Race:
 def point_update(bench: Workbench) -> Race:
     """One operation: UPDATE of two columns of one row by its key."""
     return _race(bench, "point_update", "UPDATE of 2 columns, autocommit, not durable", updating)
+
+
+def point_count(bench: Workbench) -> Race:
+    """One operation: UPDATE of one row by its key and by what it holds."""
+    title = "UPDATE of 2 columns by what the row holds, autocommit, not durable"
+    return _race(bench, "point_count", title, counting)
+
+
+def point_upsert(bench: Workbench) -> Race:
+    """One operation: INSERT .. ON CONFLICT DO UPDATE of one row that is there."""
+    return _race(bench, "point_upsert", "ON CONFLICT DO UPDATE, autocommit, not durable", upserting)
+
+
+def newest_rows(bench: Workbench) -> Race:
+    """One operation: the ten rows with the greatest keys."""
+    return _race(bench, "newest_rows", "ORDER BY key DESC LIMIT 10, hot", listing)
 
 
 def _race(bench: Workbench, name: str, title: str, statement: Statement) -> Race:

@@ -11,6 +11,12 @@ from benchmarks.peers.peer import Peer
 SELECT = "SELECT hits, score, label FROM points WHERE id = ?"
 INSERT = "INSERT INTO points VALUES (?, ?, ?, ?)"
 UPDATE = "UPDATE points SET hits = ?, score = ? WHERE id = ?"
+COUNT = "UPDATE points SET hits = hits + ?, score = score + ? WHERE id = ? AND hits >= ?"
+UPSERT = (
+    "INSERT INTO points VALUES (?, ?, ?, ?) "
+    "ON CONFLICT (id) DO UPDATE SET hits = points.hits + excluded.hits"
+)
+NEWEST = "SELECT id, hits, score, label FROM points ORDER BY id DESC LIMIT 10"
 
 Statement = Callable[[str, Callable[[], Peer], int], Contestant]
 
@@ -38,6 +44,36 @@ def updating(name: str, database: Callable[[], Peer], rows: int) -> Contestant:
     """One operation: UPDATE of two columns of one row by its key."""
     parameters = ((key % 1000, 0.25, key) for key in data.present_keys(rows))
     run = _executing(UPDATE, parameters, database)
+    return _contestant(name, database, run, next(data.present_keys(rows)))
+
+
+def counting(name: str, database: Callable[[], Peer], rows: int) -> Contestant:
+    """One operation: UPDATE of two columns by what they hold, if the row holds enough.
+
+    Nothing is added, so that the answer does not depend on the number of operations.
+    """
+    parameters = ((0, 0.0, key, 0) for key in data.present_keys(rows))
+    run = _executing(COUNT, parameters, database)
+    return _contestant(name, database, run, next(data.present_keys(rows)))
+
+
+def upserting(name: str, database: Callable[[], Peer], rows: int) -> Contestant:
+    """One operation: INSERT of one row whose key is there, which adds nothing to it instead."""
+    parameters = ((key, 0, 0.5, "a new label") for key in data.present_keys(rows))
+    run = _executing(UPSERT, parameters, database)
+    return _contestant(name, database, run, next(data.present_keys(rows)))
+
+
+def listing(name: str, database: Callable[[], Peer], rows: int) -> Contestant:
+    """One operation: execute and fetch of the ten rows with the greatest keys."""
+
+    def run(operations: int) -> None:
+        execute = database().execute
+        for _ in range(operations):
+            cursor = execute(NEWEST, ())
+            while cursor.fetchone() is not None:
+                pass
+
     return _contestant(name, database, run, next(data.present_keys(rows)))
 
 
