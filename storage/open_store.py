@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pykudu_sql.storage.store_options import StoreOptions
     from pykudu_sql.storage.store_services import StoreServices
     from pykudu_sql.storage.tablet.tablet import Tablet
-    from pykudu_sql.storage.transaction.row_writer import RowWriter
+    from pykudu_sql.storage.transaction.row_writer import Choose, RowWriter
     from pykudu_sql.storage.transaction.transaction import Transaction
     from pykudu_sql.storage.upkeep.introspection import ColumnFileInfo, RowSetInfo
     from pykudu_sql.storage.upkeep.key_trace import KeyTrace
@@ -222,6 +222,18 @@ class OpenStore(ABC):
         durable = self.options.durability == "full"
         writer = _row_writer_class()(self._services.transactions)
         return writer.write(table, kind, cells, durable)
+
+    def change_row(
+        self,
+        table: "TableInfo",
+        key: "tuple[Cell, ...]",
+        column_ids: "Sequence[int]",
+        choose: "Choose",
+    ) -> int:
+        """Do one operation that depends on the row, as a commit of its own; see `RowWriter`."""
+        durable = self.options.durability == "full"
+        writer = _row_writer_class()(self._services.transactions)
+        return writer.change(table, key, column_ids, choose, durable)
 
     def wait_until_readable(self, bound: "SnapshotBound") -> None:
         """Make a bound in the past readable: no commit below it is on its way any more.

@@ -1,11 +1,13 @@
 """UPDATE and DELETE of one row by its key that look at the row: read, decide, write; no engine.
 
-What is read is what is changed: the row is read in the transaction that writes it, and a commit of
-others between the two is a conflict, after which a statement that stands alone is run again.
+What is read is what is changed. A statement that stands alone reads and writes under the commit
+lock, so that it loses no race; within a transaction the row is read at its snapshot, and a commit
+of others in between is a conflict.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Final, NamedTuple
 
 from pykudu_sql.executor.reading.key_lookup import RowShape
 from pykudu_sql.executor.session_state import SessionState
@@ -24,11 +26,13 @@ from pykudu_sql.planner.operands.template import columns_in, exact_predicate
 from pykudu_sql.planner.operands.value import ParameterValues, bind_key, bind_value
 from pykudu_sql.planner.plan.plan import KeyChange
 from pykudu_sql.results.result import Outcome, Row, RowResult
+from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.predicate.column_predicate import Predicate
 from pykudu_sql.storage.common.predicate.predicate_eval import is_true
 from pykudu_sql.storage.common.types.schema import Schema
 from pykudu_sql.storage.common.types.types import Cell, DataType
 from pykudu_sql.storage.ingest.validation import can_hold
+from pykudu_sql.storage.transaction.row_writer import SingleOperation
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 _NOTHING: Mapping[int, Cell] = {}
@@ -54,6 +58,16 @@ class ChangedRow(NamedTuple):
     """What became of the row. `rows`: how many changed, 0 or 1; `returning_rows`: of RETURNING."""
 
     rows: int
+    returning_rows: tuple[Row, ...]
+
+
+UNCHANGED: Final = ChangedRow(0, ())
+
+
+class RowChange(NamedTuple):
+    """What is done to a row. `operation`: None for nothing; `returning_rows`: of RETURNING."""
+
+    operation: SingleOperation | None
     returning_rows: tuple[Row, ...]
 
 
@@ -86,11 +100,12 @@ class KeyChanges:
         state = self._state
         state.row_errors = ()
         bound = [self._bind(parameters) for parameters in parameter_rows]
-
-        def action(transaction: Transaction) -> list[ChangedRow]:
-            return [self._change(transaction, each) for each in bound]
-
-        changed = state.transactions.write(action)
+        if len(bound) == 1 and state.transactions.stands_alone:
+            changed = [self._change_alone(bound[0])]
+        else:
+            changed = state.transactions.write(
+                lambda transaction: [self._change(transaction, each) for each in bound]
+            )
         count = sum(each.rows for each in changed)
         message = f"{self._verb} {count} row(s)"
         if self._returned is None:
@@ -112,21 +127,56 @@ class KeyChanges:
         return _BoundChange(key, cells, operands, condition)
 
     def _change(self, transaction: Transaction, bound: _BoundChange | None) -> ChangedRow:
-        plan, unchanged = self._plan, ChangedRow(0, ())
         if bound is None:
-            return unchanged
-        read = transaction.lookup(plan.table, bound.key, self._read_ids)
+            return UNCHANGED
+        table = self._plan.table
+        change = self._chosen(bound, transaction.lookup(table, bound.key, self._read_ids))
+        if change.operation is None:
+            return UNCHANGED
+        return ChangedRow(transaction.write_row(table, *change.operation), change.returning_rows)
+
+    def _change_alone(self, bound: _BoundChange | None) -> ChangedRow:
+        if bound is None:
+            return UNCHANGED
+        choose = partial(self._chosen, bound)
+        return change_alone(self._state, self._plan.table, bound.key, self._read_ids, choose)
+
+    def _chosen(self, bound: _BoundChange, read: tuple[Cell, ...] | None) -> RowChange:
+        """What is done to a row. `read`: its cells; None where it is not there."""
+        plan, shape = self._plan, self._returned
         if read is None:
-            return unchanged
+            return RowChange(None, ())
         key = dict(zip(plan.table.schema.key_ids, bound.key, strict=True))
         stored = {**key, **dict(zip(self._read_ids, read, strict=True))}
         if bound.condition is not None and not is_true(bound.condition, stored):
-            return unchanged
+            return RowChange(None, ())
         row = RowCells(stored, _NOTHING, bound.parameters)
         cells = {**bound.cells, **computed_cells(plan.table.schema, plan.computed, row)}
-        count = transaction.write_row(plan.table, plan.kind, {**key, **cells})
-        shape = self._returned
-        return ChangedRow(count, () if shape is None else (shape.row({**stored, **cells}),))
+        returning_rows = () if shape is None else (shape.row({**stored, **cells}),)
+        return RowChange(SingleOperation(plan.kind, {**key, **cells}), returning_rows)
+
+
+def change_alone(
+    state: SessionState,
+    table: TableInfo,
+    key: tuple[Cell, ...],
+    column_ids: Sequence[int],
+    choose: Callable[[tuple[Cell, ...] | None], RowChange],
+) -> ChangedRow:
+    """Change a row by its key in a transaction of its own.
+
+    `column_ids`: of the cells that `choose` is called with, None where there is no such row.
+    """
+    change = RowChange(None, ())
+
+    def operation(read: tuple[Cell, ...] | None) -> SingleOperation | None:
+        nonlocal change
+        change = choose(read)
+        return change.operation
+
+    state.transactions.wait_for_retries()
+    rows = state.store.change_row(table, key, column_ids, operation)
+    return ChangedRow(rows, change.returning_rows)
 
 
 def parameter_cells(

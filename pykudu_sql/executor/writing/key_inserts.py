@@ -1,11 +1,19 @@
 """INSERT of one row with RETURNING or ON CONFLICT DO UPDATE: look, insert or change; no engine."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from pykudu_sql.executor.reading.key_lookup import RowShape
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writing.key_changes import ChangedRow, computed_cells, parameter_cells
+from pykudu_sql.executor.writing.key_changes import (
+    UNCHANGED,
+    ChangedRow,
+    RowChange,
+    change_alone,
+    computed_cells,
+    parameter_cells,
+)
 from pykudu_sql.executor.writing.writes import verb_of
 from pykudu_sql.planner.operands.comparison import EngineRequiredError
 from pykudu_sql.planner.operands.row_expression import (
@@ -23,21 +31,28 @@ from pykudu_sql.results.result import Outcome, RowResult
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.ingest.validation import can_hold
+from pykudu_sql.storage.transaction.row_writer import SingleOperation
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 _VERB = verb_of(RowOpKind.INSERT)
+_NOTHING: Mapping[int, Cell] = {}
+_NO_PARAMETERS: Mapping[ParameterCell, Cell] = {}
 
 
 class _BoundInsert(NamedTuple):
     """An insert with its parameters' values.
 
     Attributes:
-        cells: of the row, those that are given.
+        given: the cells that are given, by column id.
+        row: with ON CONFLICT those of all columns, defaults among them.
+        key: with ON CONFLICT, in key order; None without it.
         assigned: what ON CONFLICT sets to constants and parameters.
         parameters: the cells of parameters in expressions.
     """
 
-    cells: Mapping[int, Cell]
+    given: Mapping[int, Cell]
+    row: Mapping[int, Cell]
+    key: tuple[Cell, ...] | None
     assigned: Mapping[int, Cell]
     parameters: Mapping[ParameterCell, Cell]
 
@@ -72,11 +87,12 @@ class KeyInserts:
         state, shape = self._state, self._returned
         state.row_errors = ()
         bound = [self._bind(parameters) for parameters in parameter_rows]
-
-        def action(transaction: Transaction) -> list[ChangedRow]:
-            return [self._insert(transaction, each) for each in bound]
-
-        changed = state.transactions.write(action)
+        if len(bound) == 1 and bound[0].key is not None and state.transactions.stands_alone:
+            changed = [self._change_alone(bound[0], bound[0].key)]
+        else:
+            changed = state.transactions.write(
+                lambda transaction: [self._insert(transaction, each) for each in bound]
+            )
         count = sum(each.rows for each in changed)
         message = f"{_VERB} {count} row(s)"
         if shape is None:
@@ -85,45 +101,55 @@ class KeyInserts:
         return Outcome(RowResult(shape.header, returning_rows), count, message)
 
     def _bind(self, parameters: ParameterValues) -> _BoundInsert:
-        conflict = self._plan.conflict
-        cells = {i: bind_value(value, parameters) for i, value in self._values}
-        assigned = () if conflict is None else conflict.assignments
+        plan, conflict = self._plan, self._plan.conflict
+        given = {i: bind_value(value, parameters) for i, value in self._values}
+        if conflict is None:
+            return _BoundInsert(given, given, None, _NOTHING, _NO_PARAMETERS)
+        schema = plan.table.schema
+        row = {c.id: given.get(c.id, c.write_default) for c in schema.columns}
+        key = tuple([row[i] for i in schema.key_ids])
+        if None in key or not can_hold(plan.table, key):
+            raise EngineRequiredError  # for its message
         return _BoundInsert(
-            cells,
-            {i: bind_value(value, parameters) for i, value in assigned},
+            given,
+            row,
+            key,
+            {i: bind_value(value, parameters) for i, value in conflict.assignments},
             parameter_cells(self._expressions, parameters),
         )
 
     def _insert(self, transaction: Transaction, bound: _BoundInsert) -> ChangedRow:
-        plan, shape = self._plan, self._returned
-        if plan.conflict is not None:
-            changed = self._change(transaction, plan.conflict, bound)
-            if changed is not None:
-                return changed
-        cells = transaction.insert_row(plan.table, bound.cells)
-        return ChangedRow(1, () if shape is None else (shape.row(cells),))
-
-    def _change(
-        self, transaction: Transaction, conflict: KeyConflict, bound: _BoundInsert
-    ) -> ChangedRow | None:
-        """What became of the row that has the key; None where none has it."""
         table, shape = self._plan.table, self._returned
-        schema = table.schema
-        proposed = {c.id: bound.cells.get(c.id, c.write_default) for c in schema.columns}
-        key = tuple([proposed[i] for i in schema.key_ids])
-        if None in key or not can_hold(table, key):
-            raise EngineRequiredError  # for its message
-        read = transaction.lookup(table, key, self._read_ids)
-        if read is None:
-            return None
+        if bound.key is None:
+            cells = transaction.insert_row(table, bound.given)
+            return ChangedRow(1, () if shape is None else (shape.row(cells),))
+        change = self._chosen(
+            bound, bound.key, transaction.lookup(table, bound.key, self._read_ids)
+        )
+        if change.operation is None:
+            return UNCHANGED
+        return ChangedRow(transaction.write_row(table, *change.operation), change.returning_rows)
+
+    def _change_alone(self, bound: _BoundInsert, key: tuple[Cell, ...]) -> ChangedRow:
+        choose = partial(self._chosen, bound, key)
+        return change_alone(self._state, self._plan.table, key, self._read_ids, choose)
+
+    def _chosen(
+        self, bound: _BoundInsert, key: tuple[Cell, ...], read: tuple[Cell, ...] | None
+    ) -> RowChange:
+        """What is done with a row. `read`: cells of the one that has its key; None of none."""
+        conflict, shape, schema = self._plan.conflict, self._returned, self._plan.table.schema
+        if read is None or conflict is None:
+            returning_rows = () if shape is None else (shape.row(bound.row),)
+            return RowChange(SingleOperation(RowOpKind.INSERT, bound.given), returning_rows)
         key_cells = dict(zip(schema.key_ids, key, strict=True))
         stored = {**key_cells, **dict(zip(self._read_ids, read, strict=True))}
-        rows = RowCells(stored, proposed, bound.parameters)
+        rows = RowCells(stored, bound.row, bound.parameters)
         if not all(is_true(comparison, rows) for comparison in conflict.comparisons):
-            return ChangedRow(0, ())
+            return RowChange(None, ())
         cells = {**bound.assigned, **computed_cells(schema, conflict.computed, rows)}
-        count = transaction.write_row(table, RowOpKind.UPDATE, {**key_cells, **cells})
-        return ChangedRow(count, () if shape is None else (shape.row({**stored, **cells}),))
+        returning_rows = () if shape is None else (shape.row({**stored, **cells}),)
+        return RowChange(SingleOperation(RowOpKind.UPDATE, {**key_cells, **cells}), returning_rows)
 
 
 def _expressions(conflict: KeyConflict) -> tuple[RowExpression, ...]:
