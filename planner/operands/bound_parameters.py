@@ -15,6 +15,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.parameter_types import PLAIN
 from pykudu_sql.planner.operands.value import ParameterKey, ParameterValues, parameter_value
 
+_MOST_ROWS = (1 << 63) - 1
 _LISTS = (list, tuple, set, frozenset, range)
 
 
@@ -68,12 +69,12 @@ class BoundParameters:
 
 
 def row_count(values: ParameterValues, key: ParameterKey) -> int | None:
-    """The value of a parameter if it is an integer that is not negative."""
+    """The value of a parameter if it is an integer of 64 bits that is not negative."""
     try:
         value = values[key]  # type: ignore[index]
     except (KeyError, IndexError, TypeError):
         return None
-    return value if type(value) is int and value >= 0 else None
+    return value if type(value) is int and 0 <= value <= _MOST_ROWS else None
 
 
 def _is_list(value: object) -> bool:

@@ -18,7 +18,7 @@ from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.parameter_shape import check_parameter_shape, parameter_rows
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.transaction_scope import TransactionScope
-from pykudu_sql.planner.operands.bound_parameters import has_list
+from pykudu_sql.planner.operands.bound_parameters import can_bind, has_list
 from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.planner.statements import changes_catalog
@@ -272,14 +272,14 @@ class Session:
         self._snapshot.planned_under = catalog
         if parameters is None or not has_list(parameters):
             cached = self._plans.find(sql, catalog, self._state.settings)
-            if cached is None and parameters:
+            if cached is None and parameters is not None and can_bind(parameters):
                 cached = self._plans.find_for(sql, parameters, catalog, self._state.settings)
             if cached is not None:
                 return cached
         self._check_open()
         prepared, is_kept = self._planner.prepare(sql, parameters, catalog)
         if is_kept:
-            self._plans.keep(sql, prepared, parameters or ())
+            self._plans.keep(sql, prepared, () if parameters is None else parameters)
         return prepared
 
     @property

@@ -25,7 +25,7 @@ def test_some_faults_of_each_campaign_break_no_promise(place: int) -> None:
     stride = campaign.numbers // FAULTS
     threads = threading.active_count()
     outcomes = [campaign.outcome(1 + place + stride * i) for i in range(FAULTS)]
-    assert threading.active_count() == threads
+    assert threading.active_count() <= threads
     assert not [outcome for outcome in outcomes if outcome.is_failure]
     assert any(outcome.result is Result.HELD for outcome in outcomes)
 

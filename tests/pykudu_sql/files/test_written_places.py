@@ -31,11 +31,11 @@ class Places(NamedTuple):
     source: Path
 
     def content(self) -> dict[str, bytes]:
-        """All that the databases and the backup consist of, but for their locks."""
+        """All that the databases and the backup consist of, but for what opening them changes."""
         found = {}
         for root in (self.own, self.other, self.steps):
             for path in root.rglob("*"):
-                if path.is_symlink() or path.name == "LOCK" or "tmp" in path.parts:
+                if path.is_symlink() or path.name in ("LOCK", "DURABLE") or "tmp" in path.parts:
                     continue
                 found[str(path)] = path.read_bytes() if path.is_file() else b""
         return found
