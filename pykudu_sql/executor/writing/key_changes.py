@@ -130,7 +130,7 @@ class KeyChanges:
         if bound is None:
             return UNCHANGED
         table = self._plan.table
-        change = self._chosen(bound, transaction.lookup(table, bound.key, self._read_ids))
+        change = self._choice(bound, transaction.lookup(table, bound.key, self._read_ids))
         if change.operation is None:
             return UNCHANGED
         return ChangedRow(transaction.write_row(table, *change.operation), change.returning_rows)
@@ -138,10 +138,10 @@ class KeyChanges:
     def _change_alone(self, bound: _BoundChange | None) -> ChangedRow:
         if bound is None:
             return UNCHANGED
-        choose = partial(self._chosen, bound)
+        choose = partial(self._choice, bound)
         return change_alone(self._state, self._plan.table, bound.key, self._read_ids, choose)
 
-    def _chosen(self, bound: _BoundChange, read: tuple[Cell, ...] | None) -> RowChange:
+    def _choice(self, bound: _BoundChange, read: tuple[Cell, ...] | None) -> RowChange:
         """What is done to a row. `read`: its cells; None where it is not there."""
         plan, shape = self._plan, self._returned
         if read is None:

@@ -43,14 +43,14 @@ class _BoundInsert(NamedTuple):
     """An insert with its parameters' values.
 
     Attributes:
-        given: the cells that are given, by column id.
+        cells: those that are given, by column id.
         row: with ON CONFLICT those of all columns, defaults among them.
         key: with ON CONFLICT, in key order; None without it.
         assigned: what ON CONFLICT sets to constants and parameters.
         parameters: the cells of parameters in expressions.
     """
 
-    given: Mapping[int, Cell]
+    cells: Mapping[int, Cell]
     row: Mapping[int, Cell]
     key: tuple[Cell, ...] | None
     assigned: Mapping[int, Cell]
@@ -102,16 +102,16 @@ class KeyInserts:
 
     def _bind(self, parameters: ParameterValues) -> _BoundInsert:
         plan, conflict = self._plan, self._plan.conflict
-        given = {i: bind_value(value, parameters) for i, value in self._values}
+        explicit = {i: bind_value(value, parameters) for i, value in self._values}
         if conflict is None:
-            return _BoundInsert(given, given, None, _NOTHING, _NO_PARAMETERS)
+            return _BoundInsert(explicit, explicit, None, _NOTHING, _NO_PARAMETERS)
         schema = plan.table.schema
-        row = {c.id: given.get(c.id, c.write_default) for c in schema.columns}
+        row = {c.id: explicit.get(c.id, c.write_default) for c in schema.columns}
         key = tuple([row[i] for i in schema.key_ids])
         if None in key or not can_hold(plan.table, key):
             raise EngineRequiredError  # for its message
         return _BoundInsert(
-            given,
+            explicit,
             row,
             key,
             {i: bind_value(value, parameters) for i, value in conflict.assignments},
@@ -121,9 +121,9 @@ class KeyInserts:
     def _insert(self, transaction: Transaction, bound: _BoundInsert) -> ChangedRow:
         table, shape = self._plan.table, self._returned
         if bound.key is None:
-            cells = transaction.insert_row(table, bound.given)
+            cells = transaction.insert_row(table, bound.cells)
             return ChangedRow(1, () if shape is None else (shape.row(cells),))
-        change = self._chosen(
+        change = self._choice(
             bound, bound.key, transaction.lookup(table, bound.key, self._read_ids)
         )
         if change.operation is None:
@@ -131,17 +131,17 @@ class KeyInserts:
         return ChangedRow(transaction.write_row(table, *change.operation), change.returning_rows)
 
     def _change_alone(self, bound: _BoundInsert, key: tuple[Cell, ...]) -> ChangedRow:
-        choose = partial(self._chosen, bound, key)
+        choose = partial(self._choice, bound, key)
         return change_alone(self._state, self._plan.table, key, self._read_ids, choose)
 
-    def _chosen(
+    def _choice(
         self, bound: _BoundInsert, key: tuple[Cell, ...], read: tuple[Cell, ...] | None
     ) -> RowChange:
         """What is done with a row. `read`: cells of the one that has its key; None of none."""
         conflict, shape, schema = self._plan.conflict, self._returned, self._plan.table.schema
         if read is None or conflict is None:
             returning_rows = () if shape is None else (shape.row(bound.row),)
-            return RowChange(SingleOperation(RowOpKind.INSERT, bound.given), returning_rows)
+            return RowChange(SingleOperation(RowOpKind.INSERT, bound.cells), returning_rows)
         key_cells = dict(zip(schema.key_ids, key, strict=True))
         stored = {**key_cells, **dict(zip(self._read_ids, read, strict=True))}
         rows = RowCells(stored, bound.row, bound.parameters)

@@ -35,7 +35,9 @@ class Places(NamedTuple):
         found = {}
         for root in (self.own, self.other, self.steps):
             for path in root.rglob("*"):
-                if path.is_symlink() or path.name in ("LOCK", "DURABLE") or "tmp" in path.parts:
+                if path.is_symlink() or path.name in ("LOCK", "DURABLE"):
+                    continue
+                if {"tmp", "manifest"}.intersection(path.parts):
                     continue
                 found[str(path)] = path.read_bytes() if path.is_file() else b""
         return found
