@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from pykudu_sql.storage.common.coercion.coercion import coerce
+from pykudu_sql.storage.common.coercion.coercion import coerce, is_bytes
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -25,15 +25,6 @@ _Test = Callable[[pa.DataType], bool]
 def _is_text(kind: pa.DataType) -> bool:
     return bool(
         pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    )
-
-
-def _is_bytes(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-        or pa.types.is_fixed_size_binary(kind)
-        or pa.types.is_binary_view(kind)
     )
 
 
@@ -54,7 +45,7 @@ _FAMILIES: Mapping[Kind, _Test] = MappingProxyType(
         Kind.UNIXTIME_MICROS: _is_time,
         Kind.VARCHAR: _is_text,
         Kind.STRING: _is_text,
-        Kind.BINARY: _is_bytes,
+        Kind.BINARY: is_bytes,
     }
 )
 

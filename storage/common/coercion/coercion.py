@@ -172,7 +172,7 @@ def _may_become(kind: pa.DataType, column_type: DataType) -> bool:
         return False
     if pa.types.is_temporal(kind):
         return not column_type.is_integer
-    if _is_bytes(kind):
+    if is_bytes(kind):
         return column_type.is_variable
     if pa.types.is_floating(kind) and column_type.kind is Kind.BOOL:
         return False
@@ -217,7 +217,8 @@ def _check_dates(array: pa.Array, column_type: DataType) -> pa.Array:
     return array
 
 
-def _is_bytes(kind: pa.DataType) -> bool:
+def is_bytes(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is one of the binary types."""
     return bool(
         pa.types.is_binary(kind)
         or pa.types.is_large_binary(kind)
