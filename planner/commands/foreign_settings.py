@@ -50,6 +50,10 @@ _OF_SESSION = frozenset({"CHARACTERISTICS", "AUTHORIZATION", "TRANSACTION"})
 _UTF8 = frozenset({"utf8", "utf-8", "utf8mb3", "utf8mb4", "unicode", "default"})
 _UTC = frozenset({"utc", "gmt", "z", "etc/utc", "etc/gmt", "+00:00", "0", "default"})
 _TRUE = frozenset({"on", "true", "1"})
+_NULL_ORDER = (
+    frozenset({"nulls_last_on_asc_first_on_desc", "postgres", "default"}),
+    "NULL comes last, and first under DESC; ORDER BY a DESC NULLS LAST says otherwise",
+)
 
 
 def foreign_setting(tokens: TokenStream) -> NoOperation | None:
@@ -95,14 +99,8 @@ _FIXED: Mapping[str, tuple[frozenset[str], str]] = {
     "time_zone": (_UTC, "times are UTC"),
     "client_encoding": (_UTF8, "texts are UTF-8"),
     "character_set_client": (_UTF8, "texts are UTF-8"),
-    "default_null_order": (
-        frozenset({"nulls_last_on_asc_first_on_desc", "postgres", "default"}),
-        "NULL comes last, and first under DESC; ORDER BY a DESC NULLS LAST says otherwise",
-    ),
-    "null_order": (
-        frozenset({"nulls_last_on_asc_first_on_desc", "postgres", "default"}),
-        "NULL comes last, and first under DESC; ORDER BY a DESC NULLS LAST says otherwise",
-    ),
+    "default_null_order": _NULL_ORDER,
+    "null_order": _NULL_ORDER,
     "standard_conforming_strings": (_TRUE, "a backslash in a string is itself, but in E'..'"),
 }
 

@@ -25,7 +25,6 @@ from pykudu_sql.planner.operands.row_expression import (
     ParameterCell,
     ProposedCell,
     RowExpression,
-    StoredCell,
     nodes,
 )
 from pykudu_sql.planner.operands.value import ParameterKey, Value
@@ -42,6 +41,7 @@ from pykudu_sql.planner.plan.write_plans import (
 from pykudu_sql.planner.pushdown.condition import ConditionReader, conjuncts
 from pykudu_sql.planner.pushdown.key_access import SingleRow, parameters_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.predicate.row_condition import ColumnCell
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
@@ -120,14 +120,14 @@ class ConflictRows:
     name: CorrelationName
     context: PlanContext
 
-    def cell(self, node: exp.Column) -> tuple[StoredCell | ProposedCell, ColumnSchema] | None:
+    def cell(self, node: exp.Column) -> tuple[ColumnCell | ProposedCell, ColumnSchema] | None:
         """The cell that a name means, and its column."""
         column = self.table.schema.by_name.get(node.name.lower())
         if column is None or not node.table:
             return None
         if node.table.lower() == EXCLUDED_NAME and not node.db:
             return ProposedCell(column.id), column
-        return (StoredCell(column.id), column) if self.name.is_named_by(node) else None
+        return (ColumnCell(column.id), column) if self.name.is_named_by(node) else None
 
     def constant(self, node: exp.Expr) -> Constant | Hole | None:
         """The constant that an expression is, None if it varies."""

@@ -19,18 +19,17 @@ from pykudu_sql.planner.operands.row_expression import (
     Arithmetic,
     ArithmeticOp,
     Concatenation,
-    ConstantCell,
     FirstNotNull,
     Negation,
     ParameterCell,
     ProposedCell,
     RowComparison,
     RowExpression,
-    StoredCell,
     double_cell,
 )
 from pykudu_sql.planner.operands.value import Parameter
 from pykudu_sql.planner.pushdown.condition import COMPARISONS, ConditionReader, conjuncts
+from pykudu_sql.storage.common.predicate.row_condition import ColumnCell, FixedCell
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind
@@ -50,7 +49,7 @@ _DIGITS = 15  # of decimals: with so few, dividing by a power of ten gives the n
 class RowSource(Protocol):
     """The rows whose cells expressions are over."""
 
-    def cell(self, node: exp.Column) -> tuple[StoredCell | ProposedCell, ColumnSchema] | None:
+    def cell(self, node: exp.Column) -> tuple[ColumnCell | ProposedCell, ColumnSchema] | None:
         """The cell that a name means, and its column; None of another name."""
 
     def constant(self, node: exp.Expr) -> Constant | Hole | None:
@@ -63,10 +62,10 @@ class BoundRow:
 
     reader: ConditionReader
 
-    def cell(self, node: exp.Column) -> tuple[StoredCell, ColumnSchema] | None:
+    def cell(self, node: exp.Column) -> tuple[ColumnCell, ColumnSchema] | None:
         """The cell that a name means, and its column."""
         read = self.reader.column(node)
-        return None if read is None else (StoredCell(read[1].id), read[1])
+        return None if read is None else (ColumnCell(read[1].id), read[1])
 
     def constant(self, node: exp.Expr) -> Constant | Hole | None:
         """The constant that an expression is, None if it varies."""
@@ -132,7 +131,7 @@ class _Reader:
         """A part of an expression, which may be a constant; of type `like` where that is one."""
         return self.read(node) or self._constant(node, like or self.column.type)
 
-    def _cell(self, node: exp.Column) -> StoredCell | ProposedCell | None:
+    def _cell(self, node: exp.Column) -> ColumnCell | ProposedCell | None:
         named = self.source.cell(node)
         if named is None:
             return None
@@ -173,7 +172,7 @@ class _Reader:
             return None
         return max(types, key=lambda data_type: _WIDTHS[data_type.kind])
 
-    def _constant(self, node: exp.Expr, data_type: DataType) -> ConstantCell | ParameterCell | None:
+    def _constant(self, node: exp.Expr, data_type: DataType) -> FixedCell | ParameterCell | None:
         value = self.source.constant(node)
         if isinstance(value, Hole):
             if data_type.kind not in _OF_PARAMETERS:
@@ -182,7 +181,7 @@ class _Reader:
         if value is None or value.typing is Typing.HIDDEN:
             return None
         cell = _cell_of(value, data_type)
-        return None if cell is None else ConstantCell(cell)
+        return None if cell is None else FixedCell(cell)
 
 
 _OF_PARAMETERS = frozenset({*_WIDTHS, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING})

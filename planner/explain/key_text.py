@@ -7,14 +7,12 @@ from pykudu_sql.planner.explain.predicate_text import parameter_text, predicate_
 from pykudu_sql.planner.operands.row_expression import (
     Arithmetic,
     Concatenation,
-    ConstantCell,
     FirstNotNull,
     Negation,
     ParameterCell,
     ProposedCell,
     RowComparison,
     RowExpression,
-    StoredCell,
     nodes,
 )
 from pykudu_sql.planner.operands.template import PredicateTemplate
@@ -22,6 +20,7 @@ from pykudu_sql.planner.operands.value import Parameter, Value
 from pykudu_sql.planner.plan.plan import KeyChange, KeyDelete, KeyInsert, KeyLookup, KeyUpdate
 from pykudu_sql.planner.plan.write_plans import KeyConflict
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.predicate.row_condition import ColumnCell, FixedCell
 from pykudu_sql.storage.common.types.hybrid_time import last_before
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 
@@ -102,7 +101,7 @@ def _conflict(table: TableInfo, conflict: KeyConflict) -> Iterator[str]:
 def _comparison(table: TableInfo, comparison: RowComparison) -> str:
     sides = (comparison.left, comparison.right)
     cells = (node for side in sides for node in nodes(side))
-    column_id = next(n.column_id for n in cells if isinstance(n, StoredCell | ProposedCell))
+    column_id = next(n.column_id for n in cells if isinstance(n, ColumnCell | ProposedCell))
     left, right = (_expression(table, column_id, side) for side in sides)
     return f"{left} {comparison.op} {right}"
 
@@ -131,11 +130,11 @@ def _expression(table: TableInfo, column_id: int, expression: RowExpression) -> 
 
 def _text(expression: RowExpression, schema: Schema, column: ColumnSchema) -> str:
     match expression:
-        case StoredCell(column_id):
+        case ColumnCell(column_id):
             return schema.by_id[column_id].name
         case ProposedCell(column_id):
             return f"excluded.{schema.by_id[column_id].name}"
-        case ConstantCell(cell):
+        case FixedCell(cell):
             return value_text(cell, column)
         case ParameterCell(parameter):
             return parameter_text(parameter.key)

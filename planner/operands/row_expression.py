@@ -21,11 +21,12 @@ from pykudu_sql.planner.operands.comparison import EngineRequiredError, exact_ce
 from pykudu_sql.planner.operands.value import Parameter, ParameterValues, parameter_value
 from pykudu_sql.storage.common.predicate.column_predicate import Op
 from pykudu_sql.storage.common.predicate.predicate_eval import compare_cells
+from pykudu_sql.storage.common.predicate.row_condition import ColumnCell, FixedCell
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 
 # Above it not every integer is a double.
-MOST_EXACT_INTEGER = 1 << 53
+_MOST_EXACT_INTEGER = 1 << 53
 
 
 class ArithmeticOp(StrEnum):
@@ -37,24 +38,10 @@ class ArithmeticOp(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class StoredCell:
-    """The cell of a column in the row that is there."""
-
-    column_id: int
-
-
-@dataclass(frozen=True, slots=True)
 class ProposedCell:
     """The cell of a column in the row that an INSERT proposes: `excluded.column`."""
 
     column_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class ConstantCell:
-    """A cell, never NULL."""
-
-    cell: Cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +84,7 @@ class FirstNotNull:
 
 
 RowExpression = (
-    StoredCell | ProposedCell | ConstantCell | ParameterCell
+    ColumnCell | ProposedCell | FixedCell | ParameterCell
     | Arithmetic | Concatenation | Negation | FirstNotNull
 )  # fmt: skip
 
@@ -165,7 +152,7 @@ def parameter_cell(parameter: Parameter, parameters: ParameterValues) -> Cell:
 
 def double_cell(value: float) -> float:
     """A number as a double. Raises EngineRequiredError: it is none, or infinite."""
-    if abs(value) <= (MOST_EXACT_INTEGER if type(value) is int else sys.float_info.max):
+    if abs(value) <= (_MOST_EXACT_INTEGER if type(value) is int else sys.float_info.max):
         return float(value)
     raise EngineRequiredError
 
@@ -176,11 +163,11 @@ def evaluate(expression: RowExpression, cells: RowCells) -> Cell:
     Raises EngineRequiredError: a result lies outside its type.
     """
     match expression:
-        case StoredCell(column_id):
+        case ColumnCell(column_id):
             return cells.stored[column_id]
         case ProposedCell(column_id):
             return cells.proposed[column_id]
-        case ConstantCell(cell):
+        case FixedCell(cell):
             return cell
         case ParameterCell():
             return cells.parameters[expression]
@@ -206,7 +193,7 @@ def _computed(op: ArithmeticOp, left: Any, right: Any, data_type: DataType) -> C
     if left is None or right is None:
         return None
     result = _OPERATORS[op](left, right)
-    low, high = limits(data_type)
+    low, high = _limits(data_type)
     if not low <= result <= high:  # so it is with NaN
         raise EngineRequiredError
     answer: Cell = result
@@ -217,7 +204,7 @@ def _joined(left: Cell, right: Cell) -> str | None:
     return left + right if isinstance(left, str) and isinstance(right, str) else None
 
 
-def limits(data_type: DataType) -> tuple[float, float]:
+def _limits(data_type: DataType) -> tuple[float, float]:
     """The least and the greatest cell of a type of numbers; finite ones of doubles."""
     greatest = sys.float_info.max
     return data_type.integer_range or (-greatest, greatest)

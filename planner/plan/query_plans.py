@@ -270,6 +270,10 @@ class Query:
             return False
         return any(scan.limit is not None and scanned >= scan.limit for scan in self.scans)
 
+    def has_first_rows(self, rows: int) -> bool:
+        """Whether so many rows of a narrowed form of it are all that it has; see `TopRows`."""
+        return self.top is not None and rows >= self.top.expected
+
     def unlimited(self) -> "Query":
         """The same with a scan of every row."""
         scans = (replace(scan, limit=None, order=ScanOrder.NONE) for scan in self.scans)

@@ -21,7 +21,7 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 
 ROWS_ONLY = frozenset({"expressions", "from_", "where", "order", "limit", "offset"})
 _WHOLE_TABLE = frozenset({"expressions", "from_"})
-GATHERING = (exp.AggFunc, exp.Window, exp.Unnest, exp.Query, exp.Anonymous)
+_GATHERING = (exp.AggFunc, exp.Window, exp.Unnest, exp.Query, exp.Anonymous)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +39,49 @@ class RowLimit:
     order: ScanOrder
 
 
-def row_limit(tree: exp.Expr, bound: BoundQuery) -> RowLimit | None:
-    """How many rows of its one table a query needs; None for all."""
+@dataclass(frozen=True, slots=True)
+class LimitedRows:
+    """A SELECT of some rows of its one table, none of which depends on others.
+
+    Attributes:
+        reference: the table.
+        rows: matching rows that it counts, those that OFFSET leaves out among them.
+        expected: rows that it has if there are so many.
+        ordering: its ORDER BY.
+    """
+
+    reference: TableReference
+    rows: int
+    expected: int
+    ordering: exp.Expr | None
+
+
+def limited_rows(tree: exp.Expr, bound: BoundQuery) -> LimitedRows | None:
+    """The rows that LIMIT and OFFSET count of a query; None of any other query."""
     reference = only_table(tree, bound)
     if reference is None or any(
         value for name, value in tree.args.items() if name not in ROWS_ONLY
     ):
         return None
     output_items = (*tree.expressions, tree.args.get("where"))
-    if any(item is not None and item.find(*GATHERING) is not None for item in output_items):
+    if any(item is not None and item.find(*_GATHERING) is not None for item in output_items):
         return None
     limit, offset = row_count(tree.args.get("limit")), row_count(tree.args.get("offset"))
     if limit is None or (offset is None and tree.args.get("offset") is not None):
         return None
-    ordering = tree.args.get("order")
-    if ordering is not None and not is_by_key(ordering, tree, reference):
+    return LimitedRows(reference, limit + (offset or 0), limit, tree.args.get("order"))
+
+
+def row_limit(tree: exp.Expr, bound: BoundQuery) -> RowLimit | None:
+    """How many rows of its one table a query needs; None for all."""
+    limited = limited_rows(tree, bound)
+    if limited is None:
+        return None
+    ordering = limited.ordering
+    if ordering is not None and not is_by_key(ordering, tree, limited.reference):
         return None
     order = ScanOrder.NONE if ordering is None else ScanOrder.KEY
-    return RowLimit(limit + (offset or 0), limit, order)
+    return RowLimit(limited.rows, limited.expected, order)
 
 
 def summaries(tree: exp.Expr, bound: BoundQuery) -> tuple[Summary, ...]:

@@ -184,7 +184,7 @@ def _measure(
     transaction = state.transactions.reading()
     for narrowed in narrowed_queries(state, query, parameters, transaction):
         measured = _measure(state, narrowed, parameters, estimates, run_query)
-        if query.top is not None and measured[1] >= query.top.expected:
+        if query.has_first_rows(measured[1]):
             return measured
     reports: dict[str, ScanReport] = {}
     form, relations = read_for(state, query, parameters, transaction, reports)

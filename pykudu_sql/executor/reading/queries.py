@@ -71,7 +71,7 @@ def _computed_rows(
         if outcome is None:
             result = compute(state, narrowed, parameters, transaction)
             outcome = _materialized(result.table, query, result.types)
-        if query.top is not None and outcome.rowcount >= query.top.expected:
+        if query.has_first_rows(outcome.rowcount):
             return outcome
     query, relations = read_for(state, query, parameters, transaction)
     most = inf if _reads_own_writes(relations) else state.settings.result_memory_bytes

@@ -11,13 +11,12 @@ from typing import Final, NamedTuple
 
 from pykudu_sql.executor.reading.key_lookup import RowShape
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writing.writes import verb_of
+from pykudu_sql.executor.writing.writes import row_outcome
 from pykudu_sql.planner.operands.comparison import EngineRequiredError
 from pykudu_sql.planner.operands.row_expression import (
     ParameterCell,
     RowCells,
     RowExpression,
-    StoredCell,
     evaluate,
     nodes,
     parameter_cell,
@@ -29,6 +28,8 @@ from pykudu_sql.results.result import Outcome, Row, RowResult
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.predicate.column_predicate import Predicate
 from pykudu_sql.storage.common.predicate.predicate_eval import is_true
+from pykudu_sql.storage.common.predicate.row_condition import ColumnCell
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import Schema
 from pykudu_sql.storage.common.types.types import Cell, DataType
 from pykudu_sql.storage.ingest.validation import can_hold
@@ -61,7 +62,7 @@ class ChangedRow(NamedTuple):
     returning_rows: tuple[Row, ...]
 
 
-UNCHANGED: Final = ChangedRow(0, ())
+_UNCHANGED: Final = ChangedRow(0, ())
 
 
 class RowChange(NamedTuple):
@@ -74,7 +75,7 @@ class RowChange(NamedTuple):
 class KeyChanges:
     """A prepared `KeyChange`."""
 
-    __slots__ = ("_plan", "_read_ids", "_returned", "_state", "_verb")
+    __slots__ = ("_plan", "_read_ids", "_returned", "_state")
 
     def __init__(self, state: SessionState, plan: KeyChange) -> None:
         """Prepare all that does not depend on the key."""
@@ -84,7 +85,6 @@ class KeyChanges:
         ids |= {i for _, expression in plan.computed for i in _stored_ids(expression)}
         self._state = state
         self._plan = plan
-        self._verb = verb_of(plan.kind)
         self._read_ids = tuple(sorted(ids - set(plan.table.schema.key_ids)))
         self._returned = None if returned is None else RowShape(plan.table.schema, returned)
 
@@ -101,17 +101,12 @@ class KeyChanges:
         state.row_errors = ()
         bound = [self._bind(parameters) for parameters in parameter_rows]
         if len(bound) == 1 and state.transactions.stands_alone:
-            changed = [self._change_alone(bound[0])]
+            changed = [self._change(bound[0])]
         else:
             changed = state.transactions.write(
-                lambda transaction: [self._change(transaction, each) for each in bound]
+                lambda transaction: [self._change(each, transaction) for each in bound]
             )
-        count = sum(each.rows for each in changed)
-        message = f"{self._verb} {count} row(s)"
-        if self._returned is None:
-            return Outcome(None, count, message)
-        returning_rows = changed[-1].returning_rows if changed else ()
-        return Outcome(RowResult(self._returned.header, returning_rows), count, message)
+        return changed_outcome(self._plan.kind, changed, self._returned)
 
     def _bind(self, parameters: ParameterValues) -> _BoundChange | None:
         """The change for some parameters; None where no row can have the key."""
@@ -126,20 +121,13 @@ class KeyChanges:
             return None
         return _BoundChange(key, cells, operands, condition)
 
-    def _change(self, transaction: Transaction, bound: _BoundChange | None) -> ChangedRow:
+    def _change(
+        self, bound: _BoundChange | None, transaction: Transaction | None = None
+    ) -> ChangedRow:
         if bound is None:
-            return UNCHANGED
-        table = self._plan.table
-        change = self._choice(bound, transaction.lookup(table, bound.key, self._read_ids))
-        if change.operation is None:
-            return UNCHANGED
-        return ChangedRow(transaction.write_row(table, *change.operation), change.returning_rows)
-
-    def _change_alone(self, bound: _BoundChange | None) -> ChangedRow:
-        if bound is None:
-            return UNCHANGED
-        choose = partial(self._choice, bound)
-        return change_alone(self._state, self._plan.table, bound.key, self._read_ids, choose)
+            return _UNCHANGED
+        row = RowOfKey(self._plan.table, bound.key, self._read_ids, partial(self._choice, bound))
+        return change_row(self._state, row, transaction)
 
     def _choice(self, bound: _BoundChange, read: tuple[Cell, ...] | None) -> RowChange:
         """What is done to a row. `read`: its cells; None where it is not there."""
@@ -156,27 +144,51 @@ class KeyChanges:
         return RowChange(SingleOperation(plan.kind, {**key, **cells}), returning_rows)
 
 
-def change_alone(
-    state: SessionState,
-    table: TableInfo,
-    key: tuple[Cell, ...],
-    column_ids: Sequence[int],
-    choose: Callable[[tuple[Cell, ...] | None], RowChange],
-) -> ChangedRow:
-    """Change a row by its key in a transaction of its own.
+class RowOfKey(NamedTuple):
+    """A row that is read and changed.
 
-    `column_ids`: of the cells that `choose` is called with, None where there is no such row.
+    Attributes:
+        key: in key order.
+        column_ids: of the cells that are read.
+        choose: what is done for these cells; for None where there is no such row.
     """
+
+    table: TableInfo
+    key: tuple[Cell, ...]
+    column_ids: Sequence[int]
+    choose: Callable[[tuple[Cell, ...] | None], RowChange]
+
+
+def change_row(state: SessionState, row: RowOfKey, transaction: Transaction | None) -> ChangedRow:
+    """Read and change a row. `transaction`: None for one of its own, which loses no race."""
+    if transaction is not None:
+        read = transaction.lookup(row.table, row.key, row.column_ids)
+        change = row.choose(read)
+        if change.operation is None:
+            return _UNCHANGED
+        rows = transaction.write_row(row.table, *change.operation)
+        return ChangedRow(rows, change.returning_rows)
     change = RowChange(None, ())
 
     def operation(read: tuple[Cell, ...] | None) -> SingleOperation | None:
         nonlocal change
-        change = choose(read)
+        change = row.choose(read)
         return change.operation
 
     state.transactions.wait_for_retries()
-    rows = state.store.change_row(table, key, column_ids, operation)
+    rows = state.store.change_row(row.table, row.key, row.column_ids, operation)
     return ChangedRow(rows, change.returning_rows)
+
+
+def changed_outcome(
+    kind: RowOpKind, changed: Sequence[ChangedRow], returned: RowShape | None
+) -> Outcome:
+    """The outcome of a statement, with the rows that its last run shows, if it has RETURNING."""
+    count = sum(each.rows for each in changed)
+    if returned is None:
+        return row_outcome(kind, count)
+    returning_rows = changed[-1].returning_rows if changed else ()
+    return row_outcome(kind, count, RowResult(returned.header, returning_rows))
 
 
 def parameter_cells(
@@ -217,4 +229,4 @@ def _fits(cell: Cell, data_type: DataType) -> bool:
 
 
 def _stored_ids(expression: RowExpression) -> list[int]:
-    return [node.column_id for node in nodes(expression) if isinstance(node, StoredCell)]
+    return [node.column_id for node in nodes(expression) if isinstance(node, ColumnCell)]

@@ -7,34 +7,33 @@ from typing import NamedTuple
 from pykudu_sql.executor.reading.key_lookup import RowShape
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.key_changes import (
-    UNCHANGED,
     ChangedRow,
     RowChange,
-    change_alone,
+    RowOfKey,
+    change_row,
+    changed_outcome,
     computed_cells,
     parameter_cells,
 )
-from pykudu_sql.executor.writing.writes import verb_of
 from pykudu_sql.planner.operands.comparison import EngineRequiredError
 from pykudu_sql.planner.operands.row_expression import (
     ParameterCell,
     RowCells,
     RowExpression,
-    StoredCell,
     is_true,
     nodes,
 )
 from pykudu_sql.planner.operands.value import ParameterValues, bind_value
 from pykudu_sql.planner.plan.plan import KeyInsert
 from pykudu_sql.planner.plan.write_plans import KeyConflict
-from pykudu_sql.results.result import Outcome, RowResult
+from pykudu_sql.results.result import Outcome
+from pykudu_sql.storage.common.predicate.row_condition import ColumnCell
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.ingest.validation import can_hold
 from pykudu_sql.storage.transaction.row_writer import SingleOperation
 from pykudu_sql.storage.transaction.transaction import Transaction
 
-_VERB = verb_of(RowOpKind.INSERT)
 _NOTHING: Mapping[int, Cell] = {}
 _NO_PARAMETERS: Mapping[ParameterCell, Cell] = {}
 
@@ -45,14 +44,14 @@ class _BoundInsert(NamedTuple):
     Attributes:
         cells: those that are given, by column id.
         row: with ON CONFLICT those of all columns, defaults among them.
-        key: with ON CONFLICT, in key order; None without it.
+        key: with ON CONFLICT, in key order.
         assigned: what ON CONFLICT sets to constants and parameters.
         parameters: the cells of parameters in expressions.
     """
 
     cells: Mapping[int, Cell]
     row: Mapping[int, Cell]
-    key: tuple[Cell, ...] | None
+    key: tuple[Cell, ...]
     assigned: Mapping[int, Cell]
     parameters: Mapping[ParameterCell, Cell]
 
@@ -68,7 +67,7 @@ class KeyInserts:
         values = (column[0] for column in plan.rows.columns)
         self._values = tuple(zip(plan.rows.column_ids, values, strict=True))
         self._expressions = () if conflict is None else _expressions(conflict)
-        stored = [n for each in self._expressions for n in nodes(each) if isinstance(n, StoredCell)]
+        stored = [n for each in self._expressions for n in nodes(each) if isinstance(n, ColumnCell)]
         ids = {node.column_id for node in stored} | {i for _, i in plan.returned or ()}
         self._state = state
         self._plan = plan
@@ -84,27 +83,22 @@ class KeyInserts:
 
         Raises EngineRequiredError: for one of them; nothing was done.
         """
-        state, shape = self._state, self._returned
+        state = self._state
         state.row_errors = ()
         bound = [self._bind(parameters) for parameters in parameter_rows]
-        if len(bound) == 1 and bound[0].key is not None and state.transactions.stands_alone:
-            changed = [self._change_alone(bound[0], bound[0].key)]
+        if len(bound) == 1 and self._plan.conflict is not None and state.transactions.stands_alone:
+            changed = [self._insert(bound[0])]
         else:
             changed = state.transactions.write(
-                lambda transaction: [self._insert(transaction, each) for each in bound]
+                lambda transaction: [self._insert(each, transaction) for each in bound]
             )
-        count = sum(each.rows for each in changed)
-        message = f"{_VERB} {count} row(s)"
-        if shape is None:
-            return Outcome(None, count, message)
-        returning_rows = changed[-1].returning_rows if changed else ()
-        return Outcome(RowResult(shape.header, returning_rows), count, message)
+        return changed_outcome(RowOpKind.INSERT, changed, self._returned)
 
     def _bind(self, parameters: ParameterValues) -> _BoundInsert:
         plan, conflict = self._plan, self._plan.conflict
         explicit = {i: bind_value(value, parameters) for i, value in self._values}
         if conflict is None:
-            return _BoundInsert(explicit, explicit, None, _NOTHING, _NO_PARAMETERS)
+            return _BoundInsert(explicit, explicit, (), _NOTHING, _NO_PARAMETERS)
         schema = plan.table.schema
         row = {c.id: explicit.get(c.id, c.write_default) for c in schema.columns}
         key = tuple([row[i] for i in schema.key_ids])
@@ -118,31 +112,25 @@ class KeyInserts:
             parameter_cells(self._expressions, parameters),
         )
 
-    def _insert(self, transaction: Transaction, bound: _BoundInsert) -> ChangedRow:
-        table, shape = self._plan.table, self._returned
-        if bound.key is None:
-            cells = transaction.insert_row(table, bound.cells)
-            return ChangedRow(1, () if shape is None else (shape.row(cells),))
-        change = self._choice(
-            bound, bound.key, transaction.lookup(table, bound.key, self._read_ids)
-        )
-        if change.operation is None:
-            return UNCHANGED
-        return ChangedRow(transaction.write_row(table, *change.operation), change.returning_rows)
-
-    def _change_alone(self, bound: _BoundInsert, key: tuple[Cell, ...]) -> ChangedRow:
-        choose = partial(self._choice, bound, key)
-        return change_alone(self._state, self._plan.table, key, self._read_ids, choose)
+    def _insert(self, bound: _BoundInsert, transaction: Transaction | None = None) -> ChangedRow:
+        table, conflict, shape = self._plan.table, self._plan.conflict, self._returned
+        if conflict is not None:
+            choose = partial(self._choice, conflict, bound)
+            row = RowOfKey(table, bound.key, self._read_ids, choose)
+            return change_row(self._state, row, transaction)
+        assert transaction is not None
+        cells = transaction.insert_row(table, bound.cells)
+        return ChangedRow(1, () if shape is None else (shape.row(cells),))
 
     def _choice(
-        self, bound: _BoundInsert, key: tuple[Cell, ...], read: tuple[Cell, ...] | None
+        self, conflict: KeyConflict, bound: _BoundInsert, read: tuple[Cell, ...] | None
     ) -> RowChange:
         """What is done with a row. `read`: cells of the one that has its key; None of none."""
-        conflict, shape, schema = self._plan.conflict, self._returned, self._plan.table.schema
-        if read is None or conflict is None:
+        shape, schema = self._returned, self._plan.table.schema
+        if read is None:
             returning_rows = () if shape is None else (shape.row(bound.row),)
             return RowChange(SingleOperation(RowOpKind.INSERT, bound.cells), returning_rows)
-        key_cells = dict(zip(schema.key_ids, key, strict=True))
+        key_cells = dict(zip(schema.key_ids, bound.key, strict=True))
         stored = {**key_cells, **dict(zip(self._read_ids, read, strict=True))}
         rows = RowCells(stored, bound.row, bound.parameters)
         if not all(is_true(comparison, rows) for comparison in conflict.comparisons):

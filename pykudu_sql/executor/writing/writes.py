@@ -40,7 +40,7 @@ from pykudu_sql.planner.plan.plan import (
     Value,
     Write,
 )
-from pykudu_sql.results.result import Outcome
+from pykudu_sql.results.result import Outcome, Result
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined
@@ -143,11 +143,6 @@ def _action(
             return RowOpKind.DELETE, _from_query(state, plan, RowOpKind.DELETE, parameter_rows)
 
 
-def verb_of(kind: RowOpKind) -> str:
-    """How the message of a statement says what it did to rows."""
-    return _VERBS[kind]
-
-
 def written(state: SessionState, kind: RowOpKind, results: RowResults) -> Outcome:
     """The outcome of a writing statement, its row errors kept for SHOW ROW ERRORS."""
     state.row_errors = results.errors
@@ -156,8 +151,9 @@ def written(state: SessionState, kind: RowOpKind, results: RowResults) -> Outcom
     return Outcome(None, results.applied, message, results.errors)
 
 
-def _outcome(kind: RowOpKind, changed: int) -> Outcome:
-    return Outcome(None, changed, f"{_VERBS[kind]} {changed} row(s)")
+def row_outcome(kind: RowOpKind, changed: int, result: Result | None = None) -> Outcome:
+    """The outcome of a statement about single rows. `result`: of RETURNING."""
+    return Outcome(result, changed, f"{_VERBS[kind]} {changed} row(s)")
 
 
 def _by_row(
@@ -173,11 +169,11 @@ def _by_row(
         state.row_errors = ()
         cells = cells_of(parameters)
         if cells is None:
-            return _outcome(kind, 0)
+            return row_outcome(kind, 0)
         if transactions.stands_alone:
             transactions.wait_for_retries()
-            return _outcome(kind, store.write_row(table, kind, cells))
-        return _outcome(kind, transactions.write(lambda t: t.write_row(table, kind, cells)))
+            return row_outcome(kind, store.write_row(table, kind, cells))
+        return row_outcome(kind, transactions.write(lambda t: t.write_row(table, kind, cells)))
 
     return run
 

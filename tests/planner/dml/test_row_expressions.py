@@ -6,12 +6,13 @@ from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.dml.row_expressions import BoundRow, row_comparisons, row_expression
 from pykudu_sql.planner.dml.update import plan_update
 from pykudu_sql.planner.explain.key_text import key_text
-from pykudu_sql.planner.operands.row_expression import ConstantCell, FirstNotNull, StoredCell
+from pykudu_sql.planner.operands.row_expression import FirstNotNull
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import KeyChange, UpdateQuery
 from pykudu_sql.planner.pushdown.condition import ConditionReader
+from pykudu_sql.storage.common.predicate.row_condition import ColumnCell, FixedCell
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ def test_an_expression_is_read_for_the_column_that_takes_it(context: PlanContext
     columns = bound.references[0].table.schema.by_name
     source = BoundRow(ConditionReader(bound, context))
     node = bound.tree.expressions[0]
-    expected = FirstNotNull((StoredCell(columns["a"].id), ConstantCell(5)))
+    expected = FirstNotNull((ColumnCell(columns["a"].id), FixedCell(5)))
     assert row_expression(node, columns["b"], source) == expected
     assert row_expression(node, columns["s"], source) is None
 

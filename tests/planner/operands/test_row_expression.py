@@ -10,19 +10,18 @@ from pykudu_sql.planner.operands.row_expression import (
     Arithmetic,
     ArithmeticOp,
     Concatenation,
-    ConstantCell,
     FirstNotNull,
     Negation,
     ParameterCell,
     ProposedCell,
     RowCells,
     RowExpression,
-    StoredCell,
     evaluate,
     nodes,
     parameter_cell,
 )
 from pykudu_sql.planner.operands.value import Parameter
+from pykudu_sql.storage.common.predicate.row_condition import ColumnCell, FixedCell
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import InterfaceError
 
@@ -36,7 +35,7 @@ def value(expression: RowExpression, *stored: Cell) -> Cell:
 
 
 def computed(op: str, left: Cell, right: Cell, data_type: DataType) -> Cell:
-    expression = Arithmetic(StoredCell(0), ArithmeticOp(op), StoredCell(1), data_type)
+    expression = Arithmetic(ColumnCell(0), ArithmeticOp(op), ColumnCell(1), data_type)
     return value(expression, left, right)
 
 
@@ -78,25 +77,25 @@ def test_a_result_beyond_the_type_is_for_the_engine(
 
 
 def test_texts_flags_and_first_values() -> None:
-    assert value(Concatenation(StoredCell(0), ConstantCell("b")), "a") == "ab"
-    assert value(Concatenation(StoredCell(0), ConstantCell("b")), None) is None
-    assert value(Negation(StoredCell(0)), False) is True
-    assert value(Negation(StoredCell(0)), None) is None
-    first = FirstNotNull((StoredCell(0), ProposedCell(0)))
+    assert value(Concatenation(ColumnCell(0), FixedCell("b")), "a") == "ab"
+    assert value(Concatenation(ColumnCell(0), FixedCell("b")), None) is None
+    assert value(Negation(ColumnCell(0)), False) is True
+    assert value(Negation(ColumnCell(0)), None) is None
+    first = FirstNotNull((ColumnCell(0), ProposedCell(0)))
     assert [value(first, cell) for cell in (0, None)] == [0, 40]
 
 
 def test_all_values_of_coalesce_are_computed() -> None:
-    too_large = Arithmetic(ConstantCell(127), ArithmeticOp.ADD, ConstantCell(1), BYTE)
+    too_large = Arithmetic(FixedCell(127), ArithmeticOp.ADD, FixedCell(1), BYTE)
     with pytest.raises(EngineRequiredError):
-        value(FirstNotNull((ConstantCell(1), too_large)))
+        value(FirstNotNull((FixedCell(1), too_large)))
 
 
 def test_the_nodes_of_an_expression_come_from_outside_in() -> None:
-    part = Negation(StoredCell(3))
-    whole = FirstNotNull((part, Concatenation(ConstantCell("a"), StoredCell(4))))
+    part = Negation(ColumnCell(3))
+    whole = FirstNotNull((part, Concatenation(FixedCell("a"), ColumnCell(4))))
     assert [type(node).__name__ for node in nodes(whole)] == [
-        "FirstNotNull", "Negation", "StoredCell", "Concatenation", "ConstantCell", "StoredCell",
+        "FirstNotNull", "Negation", "ColumnCell", "Concatenation", "FixedCell", "ColumnCell",
     ]  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import datetime as dt
 import itertools
 import math
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -129,6 +129,15 @@ def test_rows_that_fail_are_collected_by_the_engine(counters: Connection) -> Non
     assert len(counters.execute("SHOW ROW ERRORS").fetchall()) == 1
 
 
+def in_threads(work: Callable[[], None]) -> None:
+    """Do a work in four threads at once."""
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 def test_increments_of_several_threads_all_count(tmp_path: Path) -> None:
     with pykudu_sql.connect(tmp_path, autocommit=True) as connection:
         connection.execute("CREATE TABLE c (id INT PRIMARY KEY, n INT)")
@@ -139,11 +148,7 @@ def test_increments_of_several_threads_all_count(tmp_path: Path) -> None:
                 for _ in range(50):
                     mine.execute("UPDATE c SET n = n + 1 WHERE id = 1")
 
-        threads = [threading.Thread(target=count) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(count)
         assert connection.execute("SELECT n FROM c WHERE id = 1").fetchall() == [(200,)]
 
 
@@ -212,9 +217,5 @@ def test_counting_upserts_of_several_threads_all_count(tmp_path: Path) -> None:
                 for number in range(50):
                     mine.execute(add, (number % 2,))
 
-        threads = [threading.Thread(target=count) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(count)
         assert connection.execute("SELECT * FROM c ORDER BY id").fetchall() == [(0, 100), (1, 100)]
