@@ -17,6 +17,11 @@ from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.block_file import BlockFile, BlockPointer
 from pykudu_sql.storage.cfile.cfile_blocks import CFileBlocks
 from pykudu_sql.storage.cfile.column_runs import ColumnRuns, runs_of
+from pykudu_sql.storage.cfile.decoded.coded_column import (
+    CodedColumn,
+    coded_integers,
+    coded_words,
+)
 from pykudu_sql.storage.cfile.decoded.decoded_blocks import DecodedBlocks, bytes_of
 from pykudu_sql.storage.cfile.decoded.validity_reader import ValidityReader
 from pykudu_sql.storage.cfile.encoding.type_encodings import BY_NAME
@@ -34,6 +39,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
 from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.compute import pick
 from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.common.types.validity_array import validity_array
@@ -44,6 +50,8 @@ Side = Literal["left", "right"]
 
 # Stands in the cache for a run-length column some of whose blocks did not pay as runs.
 _NO_RUNS = "no runs"
+# The same for a column of integers that are too far apart.
+_NO_CODES = "no codes"
 
 
 # So many cells of a block are read without keeping it. To decode and keep it costs as much as seven
@@ -210,18 +218,17 @@ class CFileReader:
         """
         if len(ordinals) == 0:
             return self.read_range(0, 0)
+        if not 0 <= ordinals[0] <= ordinals[-1] < self.row_count:
+            raise InternalError(f"{self._blocks}: ordinals lie outside the rows")
         whole = self._decoded.cached_whole()
         if whole is not None:
-            return whole.array.take(integers(ordinals))
-        if (
-            not 0 <= ordinals[0] <= ordinals[-1] < self.row_count
-            or (ordinals[1:] < ordinals[:-1]).any()
-        ):
-            raise InternalError(f"{self._blocks}: ordinals descend or lie outside the rows")
+            return pick(whole.array, integers(ordinals))
+        if (ordinals[1:] < ordinals[:-1]).any():
+            raise InternalError(f"{self._blocks}: ordinals descend")
         edges = np.searchsorted(ordinals, self.zone_map.first_ordinals)
         block_numbers = np.flatnonzero(edges[1:] > edges[:-1]).tolist()
         if 2 * len(block_numbers) > self.block_count and self.raw_size <= self._cache.capacity:
-            return self.read_all(stats).take(integers(ordinals))
+            return pick(self.read_all(stats), integers(ordinals))
         return _join(
             [
                 self._decoded.block(number, stats).array.take(
@@ -276,6 +283,27 @@ class CFileReader:
             stats.blocks_decoded += self.block_count
             stats.bytes_decoded += runs.nbytes
         return runs
+
+    def coded(self) -> CodedColumn | None:
+        """The whole column as codes and words, None where the cache does not have it decoded.
+
+        Integers are coded when they are asked for and already are in the cache, while that has
+        room: who scans a column for the first time does not wait for it.
+        """
+        key = (*self._key, "codes")
+        cached = self._cache.get(key)
+        if isinstance(cached, CodedColumn):
+            return cached
+        whole = self._decoded.cached_whole() if cached is None else None
+        if whole is None:
+            return None
+        if pa.types.is_dictionary(whole.array.type):
+            return coded_words(whole.array, self.type)
+        if not self._cache.has_room:
+            return None
+        coded = coded_integers(whole.array, self.type, self.zone_map)
+        self._cache.put(key, _NO_CODES if coded is None else coded, coded.nbytes if coded else 0)
+        return coded
 
     def cell(self, ordinal: int) -> Cell:
         """One cell, 0 .. row_count - 1.

@@ -140,20 +140,40 @@ class BaseColumns:
         return ordinals_between(start, stop)
 
     def evaluate(self, step: FilterStep, start: int, stop: int) -> npt.NDArray[np.bool_] | None:
-        """Which rows start <= ordinal < stop a step holds for, a run at a time; None without runs.
+        """Which rows start <= ordinal < stop a step holds for; None if cells must be read.
 
-        Only where most of the rowset is read, since all runs of a column are read at once.
+        A column in codes is asked word by word, one in runs a run at a time; a stretch that is
+        shorter than either has nothing to gain.
         """
-        if len(step.columns) != 1 or 2 * (stop - start) < self._base.rows:
+        if len(step.columns) != 1:
             return None
         (column,) = step.columns
         if self._view.may_change(column.id):
             return None
+        mask = self._by_word(step, column, start, stop)
+        if mask is None:
+            mask = self._by_run(step, column, start, stop)
+        if mask is not None and self._stats is not None:
+            self._touch_span(column, start, stop)
+        return mask
+
+    def _by_word(
+        self, step: FilterStep, column: ColumnSchema, start: int, stop: int
+    ) -> npt.NDArray[np.bool_] | None:
+        coded = self._base.coded(column)
+        if coded is None or len(coded.words) > stop - start:
+            return None
+        return coded.matches(step.predicate, column.id, start, stop)
+
+    def _by_run(
+        self, step: FilterStep, column: ColumnSchema, start: int, stop: int
+    ) -> npt.NDArray[np.bool_] | None:
+        """Only where most of the rowset is read, since all runs of a column are read at once."""
+        if 2 * (stop - start) < self._base.rows:
+            return None
         runs = self._base.runs(column, self._stats)
         if runs is None:
             return None
-        if self._stats is not None:
-            self._touch_span(column, start, stop)
         by_run = evaluate(step.predicate, {column.id: runs.values}, step.types)
         return runs.expand(by_run, start, stop)
 

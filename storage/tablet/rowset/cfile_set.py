@@ -21,6 +21,7 @@ from pykudu_sql.storage.cfile.bloom_filter import BloomFilter
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.column_runs import ColumnRuns
 from pykudu_sql.storage.cfile.container import ContainerReader, FileIdentity
+from pykudu_sql.storage.cfile.decoded.coded_column import CodedColumn
 from pykudu_sql.storage.cfile.decoded.decoded_cells import ColumnMemory
 from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.key_index import KeyIndex
@@ -294,6 +295,14 @@ class CFileSet:
         cfile = self._cfile_of(column)
         runs = None if cfile is None else cfile.runs(stats)
         return None if runs is None else runs.in_type(column.type.arrow)
+
+    def coded(self, column: ColumnSchema) -> CodedColumn | None:
+        """The base cells of a column as codes, None where no memory holds them so.
+
+        None also where its cells have another type than the column.
+        """
+        cfile = self._cfile_of(column)
+        return None if cfile is None or cfile.type != column.type else cfile.coded()
 
     def words(self, column: ColumnSchema) -> pa.Array | None:
         """At least the values that a column's base cells have, None without a dictionary."""

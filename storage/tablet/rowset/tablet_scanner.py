@@ -99,24 +99,52 @@ class _Candidates:
             self._selected_ordinals = selection + self.start if self.start else selection
         return self._selected_ordinals
 
-    def keep(self, step: FilterStep) -> None:
-        """Drop the rows that a step of the filter does not hold for."""
+    def keep(self, steps: Sequence[FilterStep]) -> None:
+        """Drop the rows that the steps of a filter do not hold for, until none is left.
+
+        A step that needs no cells costs so little that it comes before all others, and rows are
+        selected by what such steps leave together.
+        """
+        others = steps if self._selection is not None else self._keep_by_masks(steps)
+        for step in others:
+            if self.count == 0:
+                return
+            self._keep(step)
+
+    def _keep_by_masks(self, steps: Sequence[FilterStep]) -> Sequence[FilterStep]:
+        """Take the steps that need no cells; what others there are."""
+        mask: Mask | None = None
+        others = []
+        for step in steps:
+            matches = self._source.evaluate(step, self.start, self.stop)
+            if matches is None:
+                others.append(step)
+            elif mask is None:
+                mask = matches
+            else:
+                mask &= matches
+        if mask is not None:
+            self._keep_rows(mask)
+        return others
+
+    def _keep(self, step: FilterStep) -> None:
         selection = self._selection
-        if selection is not None:
-            columns = {c.id: self._take(c, selection) for c in step.columns}
-            matches = np.flatnonzero(evaluate(step.predicate, columns, step.types))
-            if len(matches) < len(selection):
-                self._select(selection[matches])
-                self._selected_cells = {
-                    column_id: take_ordinals(cells, matches)
-                    for column_id, cells in self._selected_cells.items()
-                }
-            self.count = len(matches)
-            return
-        mask = self._source.evaluate(step, self.start, self.stop)
-        if mask is None:
+        if selection is None:
             whole = {c.id: self._whole(c) for c in step.columns}
-            mask = evaluate(step.predicate, whole, step.types)
+            self._keep_rows(evaluate(step.predicate, whole, step.types))
+            return
+        columns = {c.id: self._take(c, selection) for c in step.columns}
+        matches = np.flatnonzero(evaluate(step.predicate, columns, step.types))
+        if len(matches) < len(selection):
+            self._select(selection[matches])
+            self._selected_cells = {
+                column_id: take_ordinals(cells, matches)
+                for column_id, cells in self._selected_cells.items()
+            }
+        self.count = len(matches)
+
+    def _keep_rows(self, mask: Mask) -> None:
+        """Drop the rows of the whole stretch that are not in a new mask."""
         if self.count < self.stop - self.start:
             mask &= self._mask
         self._narrow(mask)
@@ -182,10 +210,8 @@ def scan_stretch(
     rows = _Candidates(source, start, stop, None if alive is None else alive[start:stop])
     if stats is not None:
         stats.rows_scanned += rows.count
-    for step in () if row_filter is None else row_filter.steps:
-        if rows.count == 0:
-            return None
-        rows.keep(step)
+    if row_filter is not None:
+        rows.keep(row_filter.steps)
     if rows.count == 0:
         return None
     block = rows.block(columns, 1.0 if row_filter is None else row_filter.dense)
