@@ -5,9 +5,7 @@ reads or the whole column as one array for scans; once the whole is there, range
 slices of it without a copy. Strings of a dictionary CFile come as dictionary arrays.
 """
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +20,7 @@ from pykudu_sql.storage.cfile.decoded.coded_column import (
     coded_integers,
     coded_words,
 )
+from pykudu_sql.storage.cfile.decoded.column_cells import ColumnCells
 from pykudu_sql.storage.cfile.decoded.decoded_blocks import DecodedBlocks, bytes_of
 from pykudu_sql.storage.cfile.decoded.validity_reader import ValidityReader
 from pykudu_sql.storage.cfile.encoding.type_encodings import BY_NAME
@@ -41,26 +40,13 @@ from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.compute import pick
 from pykudu_sql.storage.common.types.from_buffers import integers
-from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.common.types.validity_array import validity_array
-from pykudu_sql.storage.errors import CorruptionError, InternalError
-
-Side = Literal["left", "right"]
-
+from pykudu_sql.storage.errors import InternalError
 
 # Stands in the cache for a run-length column some of whose blocks did not pay as runs.
 _NO_RUNS = "no runs"
 # The same for a column of integers that are too far apart.
 _NO_CODES = "no codes"
-
-
-# So many cells of a block are read without keeping it. To decode and keep it costs as much as seven
-# or eight that are read by pages, and a fifth more than one for which all of it is. A cell that is
-# one page takes so little that about 40 pay for the block; twice as many, for a decoded block of
-# texts takes five times the memory of what keys drawn by Zipf's law read of it.
-_TOUCHES_BY_PAGES = 6
-_TOUCHES_OF_ALL = 1
-_TOUCHES_STORED = 96
 
 
 class CFileReader:
@@ -72,7 +58,7 @@ class CFileReader:
         block_count: data blocks.
         words: gives the dictionary; see `CFileBlocks.words`.
         take_memory: takes the column's memory over; see `DecodedBlocks.take_memory`.
-        touches: how many cells of each block of text were read without keeping it.
+        cell, cell_at, search, find_in_memory, is_read_in_place, touches: see `ColumnCells`.
         encoded_size: bytes in the file, blocks and dictionary.
         raw_size: bytes of the values before encoding.
         first_ordinals: of the blocks, and behind the last the number of rows.
@@ -109,11 +95,13 @@ class CFileReader:
         self._key = file.path, entry.name
         self._decoded = DecodedBlocks(self._blocks, entry.type, cache, self._key)
         self.take_memory = self._decoded.take_memory
-        # A block of text that look-ups seldom come to is not decoded and kept for their sake: of
-        # many rows read once each, the cache would hold a block for every one.
         self.has_texts = entry.type.is_variable and entry.dictionary is None
-        self._touches_in_place = _TOUCHES_OF_ALL if pages is None else _TOUCHES_BY_PAGES
-        self.touches = bytearray(self.block_count)
+        cells = ColumnCells(
+            self._blocks, self._decoded, has_texts=self.has_texts, has_pages=pages is not None
+        )
+        self.cell, self.cell_at, self.touches = cells.cell, cells.cell_at, cells.touches
+        self.search, self.find_in_memory = cells.search, cells.find_in_memory
+        self.is_read_in_place = cells.is_read_in_place
 
     def may_match(self, leaf: Leaf) -> npt.NDArray[np.bool_]:
         """Which blocks may hold a matching row, a new array bool[block_count].
@@ -305,35 +293,6 @@ class CFileReader:
         self._cache.put(key, _NO_CODES if coded is None else coded, coded.nbytes if coded else 0)
         return coded
 
-    def cell(self, ordinal: int) -> Cell:
-        """One cell, 0 .. row_count - 1.
-
-        Raises InternalError: there is no such row; CorruptionError: the block is not what was
-        written.
-        """
-        if not 0 <= ordinal < self.row_count:
-            raise InternalError(f"{self._blocks} has no row {ordinal}")
-        whole = self._decoded.whole_memo()
-        if whole is not None:
-            return whole.read_cell(ordinal)
-        firsts = self.first_ordinals
-        number = bisect_right(firsts, ordinal) - 1
-        slot = ordinal - firsts[number]
-        block = self._decoded.block_for_cell(number)
-        return self._cell_of_another(number, slot) if block is None else block.read_cell(slot)
-
-    def cell_at(self, number: int, slot: int) -> Cell:
-        """One cell of a block, 0 .. block_count - 1, for who knows where its row is.
-
-        `slot`: 0 .. rows of the block - 1. Raises CorruptionError: the block is not what was
-        written.
-        """
-        whole = self._decoded.whole_memo()
-        if whole is not None:
-            return whole.read_cell(self.first_ordinals[number] + slot)
-        block = self._decoded.block_for_cell(number)
-        return self._cell_of_another(number, slot) if block is None else block.read_cell(slot)
-
     @property
     def equal_cells(self) -> EqualCells | None:
         """Where cells lie of those blocks that have cells of one length, None where none is known.
@@ -343,86 +302,12 @@ class CFileReader:
         cells = self._blocks.paged_cells
         return None if cells is None else cells.equal_cells
 
-    def is_read_in_place(self, number: int) -> bool:
-        """Whether a cell of a block is to be read without the block: few were, and it is nowhere.
-
-        `number`: of a block of text whose cells can be read so.
-        """
-        return (
-            self.touches[number] < _TOUCHES_STORED
-            and self._decoded.memos[number]() is None
-            and self._decoded.whole_memo() is None
-        )
-
-    def _cell_of_another(self, number: int, slot: int) -> Cell:
-        """One cell of a block that the cache does not have."""
-        if self.has_texts:
-            touches, paged = self.touches[number], self._blocks.paged_cells
-            if paged is not None and touches < _TOUCHES_STORED:
-                try:
-                    stored = paged.stored_cells(number)
-                    if stored is not None:
-                        self.touches[number] = touches + 1
-                        return paged.read_stored(stored, number, slot)
-                except CorruptionError as error:
-                    raise self._blocks.corrupt_block(number, error) from error
-            if touches < self._touches_in_place:
-                self.touches[number] = touches + 1
-                return self._blocks.binary_cell(number, slot)
-            # Once the cache has evicted it, it has to pay again.
-            self.touches[number] = 0
-        return self._decoded.block(number).read_cell(slot)
-
     def check_pages(self, number: int) -> None:
         """See that what single cells of a block are read by agrees with the block.
 
         Raises CorruptionError: it does not.
         """
         self._blocks.check_pages(number)
-
-    def search(self, cell: Cell, start: int, stop: int, side: Side) -> int:
-        """Where a cell belongs among the rows start <= ordinal < stop, whose cells ascend.
-
-        Args:
-            cell: not None; text and bytes compare by bytes, as keys do.
-            side: "left" for the first row not below the cell, "right" for the first above it.
-
-        Raises CorruptionError: a block is not what was written.
-        """
-        if start >= stop:
-            return start
-        bisect = bisect_left if side == "left" else bisect_right
-        target: Any = cell
-        whole = self._decoded.whole_memo()
-        if whole is not None:
-            return start + bisect(range(start, stop), target, key=whole.read_cell)
-        number = bisect_right(self.first_ordinals, start) - 1
-        first, end = self.first_ordinals[number : number + 2]
-        if stop <= end:
-            read = (self._decoded.memos[number]() or self._decoded.block(number)).read_cell
-            return start + bisect(range(start - first, stop - first), target, key=read)
-        return start + bisect(range(start, stop), target, key=self.cell)
-
-    def find_in_memory(self, cell: Cell, start: int, stop: int) -> int | None:
-        """The row start <= ordinal < stop that has a cell, -1 if none has; None if they are not
-        decoded.
-
-        `cell`, `start`, `stop`: as for `search`; no two rows have the same cell.
-        """
-        if start >= stop:
-            return -1
-        target: Any = cell
-        base = 0
-        decoded = self._decoded.whole_memo()
-        if decoded is None:
-            number = bisect_right(self.first_ordinals, start) - 1
-            base, end = self.first_ordinals[number : number + 2]
-            decoded = self._decoded.block_for_cell(number) if stop <= end else None
-            if decoded is None:
-                return None
-        read, rows = decoded.read_cell, range(start - base, stop - base)
-        place = bisect_left(rows, target, key=read)
-        return start + place if place < len(rows) and read(rows[place]) == target else -1
 
     def _expect_rows(self, start: int, stop: int) -> None:
         if not 0 <= start <= stop <= self.row_count:

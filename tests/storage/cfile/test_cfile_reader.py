@@ -1,6 +1,5 @@
 """All ways to read a CFile give the same rows, whatever the cache holds."""
 
-from bisect import bisect_left, bisect_right
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,7 +13,7 @@ from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
-from pykudu_sql.storage.common.types.arrays import array_to_cells, cells_to_array, from_fixed
+from pykudu_sql.storage.common.types.arrays import array_to_cells, from_fixed
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import Compression, DataType, Encoding, Kind
 from pykudu_sql.storage.errors import InternalError
@@ -60,31 +59,6 @@ def test_ranges_rows_and_cells_are_those_of_the_whole_column(
     number = data.draw(st.integers(0, reader.block_count - 1))
     first, end = reader.zone_map.first_ordinals[number : number + 2].tolist()
     assert reader.read_block(number).to_pylist() == expected[first:end]
-
-
-@pytest.mark.parametrize("column_type", [*TYPES[2:], STRINGS[0][0], STRINGS[2][0]], ids=str)
-@settings(max_examples=30)
-@given(data=st.data())
-def test_a_search_in_ascending_rows_finds_where_a_cell_belongs(
-    files: Any, column: Any, column_type: DataType, data: st.DataObject
-) -> None:
-    distinct = data.draw(st.sampled_from((2, 60, 100_000)))
-    cells: list[Any] = sorted(
-        array_to_cells(column(column_type, ROWS, seed=1, distinct=distinct), column_type)
-    )
-    values = cells_to_array(cells, column_type)
-    encoded = encode_column(
-        column_type, Encoding("AUTO_ENCODING"), Compression.NO_COMPRESSION, 512, values
-    )
-    reader = files.open(files.write({"c": encoded}), BlockCache(1 << 26)).cfile("c")
-    if data.draw(st.booleans()):
-        reader.read_all()
-    start = data.draw(st.integers(0, ROWS))
-    stop = data.draw(st.integers(start, ROWS))
-    wanted = data.draw(st.sampled_from(cells))
-    left, right = (bisect(cells, wanted, start, stop) for bisect in (bisect_left, bisect_right))
-    assert reader.search(wanted, start, stop, "left") == left
-    assert reader.search(wanted, start, stop, "right") == right
 
 
 def test_only_the_blocks_touched_are_read(files: Any, column: Any) -> None:
@@ -206,27 +180,6 @@ def test_threads_that_share_a_reader_and_a_small_cache_read_the_same_rows(
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(work, range(4)))
-
-
-def test_cells_that_are_read_keep_their_block_in_the_cache(files: Any, column: Any) -> None:
-    """The short way to a block passes by the cache, which hears of it often enough all the same."""
-    column_type = TYPES[0]
-    sizes = BlockCache(1 << 26)
-    reader, _ = reader_of(files, column, column_type, 100, sizes)
-    reader.cell(0)
-    cache = BlockCache(3 * sizes.used)
-    reader, values = reader_of(files, column, column_type, 100, cache)
-    expected = array_to_cells(values, column_type)
-    firsts = reader.zone_map.first_ordinals[:-1].tolist()
-    for first in firsts[1:]:
-        for _ in range(20):
-            assert reader.cell(0) == expected[0]
-        assert reader.cell(first) == expected[first]
-    misses = cache.misses
-    reader.cell(0)
-    assert cache.misses == misses
-    reader.cell(firsts[1])
-    assert cache.misses == misses + 1
 
 
 @pytest.mark.parametrize("column_type", TYPES, ids=str)

@@ -11,6 +11,7 @@ from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.block_file import BlockFile
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.cfile_writer import EncodedCFile, encode_column
+from pykudu_sql.storage.cfile.decoded.column_cells import ColumnCells
 from pykudu_sql.storage.cfile.in_place.paged_rows import PagedRows
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import Cell, Compression, Encoding
@@ -74,7 +75,7 @@ def test_a_cell_of_one_length_takes_one_page_and_no_other_call(
 ) -> None:
     columns = _columns(files.open(path, BlockCache(1 << 26)))[:3]
     rows = PagedRows(columns)
-    monkeypatch.setattr(CFileReader, "cell_at", None)
+    monkeypatch.setattr(ColumnCells, "cell_at", None)
     monkeypatch.setattr(BlockFile, "read_page", None)
     monkeypatch.setattr(BlockFile, "read_pages", None)
     assert rows.read(1, 7) == _row(BLOCK_ROWS + 7)[:3]

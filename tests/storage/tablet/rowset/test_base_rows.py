@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.cfile.block_cache import BlockCache
-from pykudu_sql.storage.cfile.cfile_reader import CFileReader
+from pykudu_sql.storage.cfile.decoded.column_cells import ColumnCells
 from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
@@ -69,19 +69,19 @@ class WideRows:
 def cells_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The ordinals of all cells that are read of CFiles of texts."""
     ordinals: list[int] = []
-    cell, cell_at = CFileReader.cell, CFileReader.cell_at
+    cell, cell_at = ColumnCells.cell, ColumnCells.cell_at
 
-    def note(reader: CFileReader, ordinal: int) -> Cell:
-        if reader.has_texts:
+    def note(cells: ColumnCells, ordinal: int) -> Cell:
+        if cells.has_texts:
             ordinals.append(ordinal)
-        return cell(reader, ordinal)
+        return cell(cells, ordinal)
 
-    def note_at(reader: CFileReader, number: int, slot: int) -> Cell:
-        ordinals.append(reader.first_ordinals[number] + slot)
-        return cell_at(reader, number, slot)
+    def note_at(cells: ColumnCells, number: int, slot: int) -> Cell:
+        ordinals.append(cells.first_ordinals[number] + slot)
+        return cell_at(cells, number, slot)
 
-    monkeypatch.setattr(CFileReader, "cell", note)
-    monkeypatch.setattr(CFileReader, "cell_at", note_at)
+    monkeypatch.setattr(ColumnCells, "cell", note)
+    monkeypatch.setattr(ColumnCells, "cell_at", note_at)
     return ordinals
 
 
