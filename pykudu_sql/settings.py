@@ -35,8 +35,8 @@ from pykudu_sql.storage.common.memory_budget import (
     MemoryShares,
     shares_of,
 )
-from pykudu_sql.storage.common.types.cells import quote_value
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
+from pykudu_sql.storage.common.types.value_text import quote_value
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
 from pykudu_sql.storage.fs.machine_memory import usable_memory
 

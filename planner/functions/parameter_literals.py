@@ -17,7 +17,7 @@ from pykudu_sql.planner.parse.dialect import POSITIONAL
 from pykudu_sql.planner.parse.long_list import LEAST_VALUES, LongList, list_query
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.tree_nodes import nodes_of
-from pykudu_sql.storage.common.types.cells import quote_value
+from pykudu_sql.storage.common.types.value_text import quote_value
 from pykudu_sql.storage.errors import InterfaceError, ValueOutOfRangeError
 
 _DEEPEST = 8  # lists in lists

@@ -12,9 +12,10 @@ from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from pykudu_sql.storage.common.types.cells import in_micros, number_text
+from pykudu_sql.storage.common.types.cells import in_micros
 from pykudu_sql.storage.common.types.numpy_scalars import is_beyond_micros, micros_of
 from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.common.types.value_text import number_text
 from pykudu_sql.storage.errors import InterfaceError, InvalidValueError
 
 if TYPE_CHECKING:

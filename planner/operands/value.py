@@ -6,9 +6,10 @@ from typing import Any
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.parameter_types import PASSED_UNCHANGED, parameter_name, sql_value
-from pykudu_sql.storage.common.types.cells import to_cell, with_article
+from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.numpy_scalars import is_short_float
 from pykudu_sql.storage.common.types.types import Cell, DataType
+from pykudu_sql.storage.common.types.value_text import with_article
 from pykudu_sql.storage.errors import DataError, InterfaceError
 
 ParameterKey = int | str

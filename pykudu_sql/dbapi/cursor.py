@@ -9,7 +9,7 @@ from pykudu_sql.dbapi.exceptions import InterfaceError, NotSupportedError, Progr
 from pykudu_sql.dbapi.open_batches import OpenBatches
 from pykudu_sql.error_boundary import guarded
 from pykudu_sql.results.type_objects import SqlType
-from pykudu_sql.storage.common.types.cells import quote_value
+from pykudu_sql.storage.common.types.value_text import quote_value
 from pykudu_sql.storage.errors import RowPositionError
 
 if TYPE_CHECKING:

@@ -30,10 +30,10 @@ from pykudu_sql.storage.common.predicate.row_condition import (
 )
 from pykudu_sql.storage.common.quoted_name import quoted_name
 from pykudu_sql.storage.common.types.cell_check import is_cell_of
-from pykudu_sql.storage.common.types.cells import with_article
 from pykudu_sql.storage.common.types.identifiers import check_identifier
 from pykudu_sql.storage.common.types.schema import Schema
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
+from pykudu_sql.storage.common.types.value_text import with_article
 from pykudu_sql.storage.errors import DuplicateObjectError
 
 _TEXT, _INTEGER = DataType(Kind.STRING), DataType(Kind.INT64)

@@ -53,9 +53,9 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowError, RowErrorMode, RowResults
-from pykudu_sql.storage.common.types.cells import with_article
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import MAX_CELL_BYTES
+from pykudu_sql.storage.common.types.value_text import with_article
 from pykudu_sql.storage.errors import (
     DataError,
     InterfaceError,

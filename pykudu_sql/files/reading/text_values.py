@@ -18,10 +18,11 @@ import pyarrow as pa
 from pykudu_sql.storage.common.coercion.coercion import coerce
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import cells_to_array, pack_validity, validity
-from pykudu_sql.storage.common.types.cells import quote_value, to_cell
+from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.text_forms import NO_NUMBER, NUMBER, WHOLE
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
+from pykudu_sql.storage.common.types.value_text import quote_value
 from pykudu_sql.storage.errors import DataError, InvalidValueError
 
 NOT_UTF_8: Final = "iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW_FILE converts a file of Windows"

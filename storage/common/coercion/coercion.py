@@ -21,10 +21,11 @@ from pykudu_sql.storage.common.types.arrays import (
     stored_numbers,
     validity,
 )
-from pykudu_sql.storage.common.types.cells import from_cell, quote_value, to_cell
+from pykudu_sql.storage.common.types.cells import from_cell, to_cell
 from pykudu_sql.storage.common.types.stored_form import stored_type, stored_values
 from pykudu_sql.storage.common.types.type_names import format_arrow_type
 from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.common.types.value_text import quote_value
 from pykudu_sql.storage.errors import (
     DataError,
     InvalidValueError,

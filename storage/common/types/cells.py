@@ -21,9 +21,8 @@ from pykudu_sql.storage.common.types.numpy_scalars import (
     is_numpy_float,
     is_numpy_integer,
     is_numpy_number,
-    is_numpy_scalar,
-    is_short_float,
     micros_of,
+    shortest_double,
 )
 from pykudu_sql.storage.common.types.text_forms import (
     MOMENT,
@@ -40,6 +39,7 @@ from pykudu_sql.storage.common.types.types import (
     DataType,
     Kind,
 )
+from pykudu_sql.storage.common.types.value_text import WRITTEN_BITS, number_text, quote_value
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 _WIDE = Context(prec=80)
 _SINGLE = struct.Struct("<f")
 _NO_EXACT_NUMBERS = frozenset({"inf", "infinity", "nan"})
-_WRITTEN_BITS = 2000  # of integers that Python writes out under every limit of digits
 _MOST_INTEGER_DIGITS = 40  # more than any integer type has
 
 
@@ -62,7 +61,7 @@ def _in_range(value: int, column_type: DataType) -> int:
 def _out_of_range(
     value: "int | float | str | Decimal", column_type: DataType
 ) -> ValueOutOfRangeError:
-    text = value if isinstance(value, str) else number_text(_shortest(value))
+    text = value if isinstance(value, str) else number_text(shortest_double(value))
     return ValueOutOfRangeError(f"value {text} is out of range for {column_type}")
 
 
@@ -159,20 +158,12 @@ def _is_number_or_text(value: object) -> "TypeGuard[int | float | str | Decimal]
     return isinstance(value, int | float | str | Decimal) or is_numpy_number(value)
 
 
-def _shortest(number: Any) -> Any:
-    """The double that is written like a shorter float of numpy; others as they are.
-
-    A float of 16 bits counts as the FLOAT that it equals, which is what Arrow's become.
-    """
-    return float(str(number.astype("f4"))) if is_short_float(number) else number
-
-
 def _decimal_cell(value: object, column_type: DataType) -> int:
     if isinstance(value, bool) or not _is_number_or_text(value):
         raise TypeError(value)
-    if isinstance(value, int) and value.bit_length() > _WRITTEN_BITS:
+    if isinstance(value, int) and value.bit_length() > WRITTEN_BITS:
         raise _out_of_range(value, column_type)
-    text = _written(value, _NUMBER) if isinstance(value, str) else str(_shortest(value))
+    text = _written(value, _NUMBER) if isinstance(value, str) else str(shortest_double(value))
     number = value if isinstance(value, Decimal) else Decimal(text)
     if not number.is_finite():
         raise InvalidOperation(value)
@@ -258,7 +249,7 @@ def _text_of(value: object) -> str:
     elif isinstance(value, Decimal):
         value = f"{value:f}" if abs(value.adjusted()) < _MOST_INTEGER_DIGITS else str(value)
     elif isinstance(value, int | float) or is_numpy_number(value):
-        value = str(_shortest(value))
+        value = str(shortest_double(value))
     if not isinstance(value, str):
         raise TypeError(value)
     return str.__str__(value)  # of a subclass, the text alone
@@ -377,44 +368,6 @@ def _is_no_exact_number(value: object) -> bool:
     """Whether a value is infinity or NaN, or the text of it."""
     is_number = isinstance(value, str | float | Decimal) or is_numpy_float(value)
     return is_number and str(value).strip().lower().lstrip("+-") in _NO_EXACT_NUMBERS
-
-
-def number_text(number: "int | float | Decimal") -> str:
-    """A number as a message quotes it, of at most 80 characters.
-
-    Of an integer that Python does not write out it is the power of ten below it.
-    """
-    if isinstance(number, int) and number.bit_length() > _WRITTEN_BITS:
-        power = int((number.bit_length() - 1) * math.log10(2))
-        return f"about {'-' if number < 0 else ''}1e{power}"
-    return f"{number!s:.80}"
-
-
-def quote_value(value: object) -> str:
-    """A value as a message quotes it; one of a type without literals with its type."""
-    import pyarrow as pa
-
-    value = _shortest(value)
-    if is_numpy_scalar(value) or isinstance(
-        value, Decimal | dt.date | dt.time | dt.timedelta | list | dict
-    ):
-        return f"{value!s:.80}"
-    if isinstance(value, int | float):
-        return number_text(value)
-    if isinstance(value, str | bytes | bytearray):
-        return f"{value!r:.80}"
-    if isinstance(value, pa.MonthDayNano):
-        return "an interval"
-    try:
-        return f"{with_article(type(value).__name__)}, {str(value)!r:.80},"
-    except Exception:  # of the value's own code
-        return with_article(type(value).__name__)
-
-
-def with_article(noun: str) -> str:
-    """A noun behind `a` or `an`: a name of a type, such as `int`, `UUID` or `ndarray`."""
-    begins_with_vowel = noun[:1].lower() in "aeio" or noun == "ndarray"
-    return f"{'an' if begins_with_vowel else 'a'} {noun}"
 
 
 def from_cell(cell: Cell, column_type: DataType) -> Any:

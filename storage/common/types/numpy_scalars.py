@@ -91,3 +91,11 @@ def micros_of(value: "np.datetime64") -> int:
     if np.datetime_data(value.dtype)[0] in _FINER:
         return (int(value.astype("datetime64[ns]").astype("int64")) + 500) // 1000
     return int(value.astype("datetime64[us]").astype("int64"))
+
+
+def shortest_double(number: Any) -> Any:
+    """The double that is written like a shorter float of numpy; others as they are.
+
+    A float of 16 bits counts as the FLOAT that it equals, which is what Arrow's become.
+    """
+    return float(str(number.astype("f4"))) if is_short_float(number) else number
