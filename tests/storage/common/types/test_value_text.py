@@ -33,7 +33,7 @@ class Sulky:
         (dt.date(2024, 2, 29), "2024-02-29"),
         ([1, 2], "[1, 2]"),
         (pa.MonthDayNano([1, 2, 3]), "an interval"),
-        (uuid.UUID(int=1), "an UUID, '00000000-0000-0000-0000-000000000001',"),
+        (uuid.UUID(int=1), "a UUID, '00000000-0000-0000-0000-000000000001',"),
         (Sulky(), "a Sulky"),
     ],
 )
@@ -49,8 +49,8 @@ def test_a_long_value_is_cut(value: Any) -> None:
 def test_a_number_is_written_out_while_python_does_so() -> None:
     assert number_text(2**64) == str(2**64)
     assert number_text(Decimal("-0.10")) == "-0.10"
-    assert number_text(10**5000) == "about 1e5000"
-    assert quote_value(-(10**5000)) == "about -1e5000"
+    assert number_text(2 * 10**5000) == "about 1e5000"
+    assert quote_value(-2 * 10**5000) == "about -1e5000"
 
 
 @pytest.mark.parametrize(
