@@ -56,6 +56,7 @@ class Cursor:
         self._session: Session | None = session
         self._outcome: Outcome | None = None
         self._rows: Result | None = None
+        self._rowcount = -1
 
     def execute(self, sql: str, parameters: Parameters = None) -> Self:
         """Run one statement.
@@ -94,8 +95,11 @@ class Cursor:
 
     @property
     def rowcount(self) -> int:
-        """Rows that the last statement changed or found; -1 where that has no meaning."""
-        return -1 if self._outcome is None else self._outcome.rowcount
+        """Rows that the last statement changed or found, also behind `close`; -1 without meaning.
+
+        Libraries close a cursor that has no rows to fetch, and ask then.
+        """
+        return self._rowcount if self._outcome is None else self._outcome.rowcount
 
     @property
     def rownumber(self) -> int | None:
@@ -291,6 +295,7 @@ class Cursor:
         """
         if self._rows is not None:
             self._rows.close()
+        self._rowcount = self.rowcount
         self._session = self._outcome = self._rows = None
 
     def _opened(self) -> "Session":

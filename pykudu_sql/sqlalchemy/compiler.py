@@ -10,15 +10,19 @@ from sqlalchemy.sql.dml import Insert
 from sqlalchemy.sql.elements import BindParameter
 from sqlalchemy.sql.sqltypes import JSON, STRINGTYPE, Interval
 
+from pykudu_sql.sqlalchemy.on_conflict import OnConflictCompiler
 from pykudu_sql.sqlalchemy.types import ComputedInterval
 from pykudu_sql.sqlalchemy.upsert import Upsert
 
 
-class PykuduCompiler(compiler.SQLCompiler):
+class PykuduCompiler(OnConflictCompiler):
     """Queries and writes."""
 
     def visit_now_func(self, fn: Any, **kw: Any) -> str:
         return "now()"
+
+    def visit_aggregate_strings_func(self, fn: Any, **kw: Any) -> str:
+        return f"string_agg{self.function_argspec(fn, **kw)}"
 
     def visit_char_length_func(self, fn: Any, **kw: Any) -> str:
         return f"length{self.function_argspec(fn, **kw)}"

@@ -203,6 +203,9 @@ class PykuduTypeCompiler(compiler.GenericTypeCompiler):
     def visit_uuid(self, type_: types.Uuid[Any], **kw: Any) -> str:
         return "VARCHAR(32)"
 
+    def visit_UUID(self, type_: types.Uuid[Any], **kw: Any) -> str:
+        return "VARCHAR(32)"
+
     def visit_NVARCHAR(self, type_: types.String, **kw: Any) -> str:
         return self.visit_VARCHAR(type_, **kw)
 

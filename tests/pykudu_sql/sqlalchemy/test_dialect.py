@@ -3,6 +3,7 @@
 import datetime as dt
 import subprocess
 import sys
+import uuid
 import warnings
 from collections.abc import Iterator
 from decimal import Decimal
@@ -71,6 +72,28 @@ def test_values_come_back_as_they_were(engine: Any, metrics: Any) -> None:
     with engine.begin() as connection:
         connection.execute(metrics.insert(), ROW)
         assert connection.execute(sa.select(metrics)).mappings().one() == {**ROW, "note": None}
+
+
+def test_an_insert_says_how_many_rows_it_has_made(engine: Any, metrics: Any) -> None:
+    with engine.begin() as connection:
+        made = connection.execute(metrics.insert(), [ROW, {**ROW, "host": "b"}])
+        assert made.rowcount == 2
+        later = metrics.c.at + dt.timedelta(hours=1)
+        query = sa.select(metrics.c.host, later, metrics.c.load)
+        made = connection.execute(metrics.insert().from_select(["host", "at", "load"], query))
+        assert made.rowcount == 2
+
+
+def test_texts_are_gathered_and_ids_are_kept_in_both_forms(engine: Any) -> None:
+    table = sa.Table("ids", sa.MetaData(), sa.Column("id", sa.UUID, primary_key=True))
+    table.create(engine)
+    ids = [uuid.UUID(int=1), uuid.UUID(int=2)]
+    with engine.begin() as connection:
+        connection.execute(table.insert(), [{"id": each} for each in ids])
+        assert connection.scalars(sa.select(table).order_by(table.c.id)).all() == ids
+        text = sa.cast(table.c.id, sa.String)
+        gathered = connection.scalar(sa.select(sa.func.aggregate_strings(text, "/")))
+        assert sorted(gathered.split("/")) == [each.hex for each in ids]
 
 
 def test_an_upsert_changes_what_it_names(engine: Any, metrics: Any) -> None:
