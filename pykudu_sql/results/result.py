@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.results.type_objects import SqlType
 from pykudu_sql.storage.common.rows.row_result import RowError
-from pykudu_sql.storage.common.types.types import DataType
+from pykudu_sql.storage.common.types.types import DataType, Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -96,12 +96,17 @@ class Header:
     types: tuple[SqlType, ...]
 
 
+def result_type(stored: DataType) -> DataType:
+    """The type of a column in a result: lengths of text are forgotten, as engines forget them."""
+    return DataType(Kind.STRING) if stored.is_text else stored
+
+
 def header(*columns: tuple[str, DataType]) -> Header:
-    """The header of columns given by name and type."""
+    """The header of columns given by name and type; see `result_type`."""
     return Header(
         tuple(name for name, _ in columns),
         tuple(data_type for _, data_type in columns),
-        tuple(SqlType(data_type) for _, data_type in columns),
+        tuple(SqlType(result_type(data_type)) for _, data_type in columns),
     )
 
 

@@ -154,7 +154,7 @@ def _summarize(query: Query, transaction: Transaction) -> Outcome | None:
         return None
     by_id = scan.table.schema.by_id
     types = [
-        _BIGINT if aggregate.column_id is None else _computed(by_id[aggregate.column_id].type)
+        _BIGINT if aggregate.column_id is None else by_id[aggregate.column_id].type
         for aggregate in query.summary
     ]
     row = tuple(
@@ -163,11 +163,6 @@ def _summarize(query: Query, transaction: Transaction) -> Outcome | None:
     )
     columns = header(*zip(query.names, types, strict=True))
     return Outcome(RowResult(columns, (row,)), 1)
-
-
-def _computed(column_type: DataType) -> DataType:
-    """The type of what an engine computes from a column: lengths of text are forgotten."""
-    return DataType(Kind.STRING) if column_type.is_text else column_type
 
 
 def answer(

@@ -25,9 +25,9 @@ from pykudu_sql.planner.operands.template import fill
 from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.plan.query_plans import ScannedRows
+from pykudu_sql.results.result import result_type
 from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.common.types.value_bytes import table_bytes
 from pykudu_sql.storage.scan.small_scan import is_small
 from pykudu_sql.storage.scan.table_scan import TableScan
@@ -120,12 +120,7 @@ def _deciding_scan(
 def result_types(query: Query, scanned: ScannedRows) -> Sequence[str]:
     """The SQL types of the result's columns, as the engine calls them."""
     by_id = query.scans[0].table.schema.by_id
-    return [str(_result_type(by_id[column_id].type)) for column_id in scanned.outputs]
-
-
-def _result_type(stored: DataType) -> DataType:
-    """The type of a column in a result: lengths of text are forgotten."""
-    return DataType(Kind.STRING) if stored.is_text else stored
+    return [str(result_type(by_id[column_id].type)) for column_id in scanned.outputs]
 
 
 def _columns(

@@ -320,3 +320,27 @@ def test_columns_are_listed_of_the_table_that_the_session_means() -> None:
 def test_a_path_that_cannot_be_is_refused_as_any_other(path: str) -> None:
     with pytest.raises(pykudu_sql.OperationalError, match="a path is not empty and has no NUL"):
         pykudu_sql.connect(path)
+
+
+def test_a_column_has_one_type_however_its_rows_are_read() -> None:
+    with pykudu_sql.connect(autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (k VARCHAR(4) PRIMARY KEY, v VARCHAR(9), n INT)")
+
+        def types(sql: str) -> list[str]:
+            return [str(column[1]) for column in connection.execute(sql).description or ()]
+
+        expected = ["STRING", "STRING", "INT"]
+        for ways in (
+            "INSERT INTO t VALUES ('a', 'b', 1) RETURNING *",
+            "SELECT * FROM t WHERE k = 'a'",
+            "SELECT * FROM t WHERE k = 'a' AND v > 'a'",
+            "SELECT * FROM t",
+            "SELECT * FROM t ORDER BY n LIMIT 1",
+            "SELECT max(k), min(v), max(n) FROM t",
+            "SELECT k, v || '', n FROM t",
+            "SELECT 'a', 'b', 1",
+            "UPDATE t SET n = 2 WHERE k = 'a' RETURNING *",
+            "UPDATE t SET n = 3 WHERE v = 'b' RETURNING *",
+            "DELETE FROM t WHERE k = 'a' RETURNING *",
+        ):
+            assert types(ways) == expected, ways
