@@ -26,7 +26,7 @@ from pykudu_sql.planner.parse.printable_calls import (
     with_printable_aggregates,
     with_printable_clauses,
 )
-from pykudu_sql.planner.parse.reserved_aliases import check_aliases
+from pykudu_sql.planner.parse.reserved_aliases import check_aliases, check_clauses
 from pykudu_sql.planner.parse.source_spans import place_signs
 from pykudu_sql.planner.parse.syntax_errors import unparsed
 from pykudu_sql.planner.parse.unsupported import refuse_with_offset
@@ -207,6 +207,7 @@ def _tree(raw: list[Token], tokens: list[Token], text: str) -> exp.Expr:
     _check_types(tree, tokens)
     check_using_lists(tree, tokens)
     check_aliases(tree, tokens)
+    check_clauses(tree, tokens)
     return tree
 
 

@@ -91,6 +91,12 @@ _CLAUSES: Mapping[str, str] = {
     "CONNECT BY": "write WITH RECURSIVE",
     "WITH OFFSET": "write WITH ORDINALITY, which counts from 1",
     "AT (...)": "write t FOR SYSTEM_TIME AS OF '2026-01-31 12:00:00'",
+    "#n": "write the name of a column; ORDER BY 1 and GROUP BY 1 count the SELECT list",
+    "LIMIT .. BY": "write QUALIFY row_number() OVER (PARTITION BY a ORDER BY b) <= n",
+    "CROSS APPLY": "write CROSS JOIN LATERAL (..)",
+    "OUTER APPLY": "write LEFT JOIN LATERAL (..) ON true",
+    "ONLY": "leave it out: no table has others below it",
+    "a statement inside a query": "run it by itself: it may have RETURNING, and read WITH queries",
 }
 _NODES: Mapping[type[exp.Expr], str] = {
     exp.Columns: "COLUMNS(...)",

@@ -76,6 +76,9 @@ _HINTS: Mapping[str, str] = {
     ),
     "WHERE clause cannot contain aggregates": "conditions on aggregates stand in HAVING",
     "WHERE clause cannot contain window functions": "conditions on windows stand in QUALIFY",
+    "window functions are not supported here": (
+        "a window function needs OVER (..), and stands in the SELECT list, ORDER BY or QUALIFY"
+    ),
     "TIMESTAMP + INT": "write ts + INTERVAL 1 DAY",
     "TIMESTAMP - INT": "write ts - INTERVAL 1 DAY",
     "STRING + STRING": "texts are joined by ||: 'a' || 'b'",

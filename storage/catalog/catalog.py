@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from pykudu_sql.storage.common.partition.partition_pruner import PartitionPruner
 
 CREATE_DATABASE = "CREATE DATABASE {} makes it"
+_DATABASES = "SHOW DATABASES lists those there are"
 
 _LISTED = "SHOW TABLES lists tables, and so does information_schema.tables"
 COPY_FILES = (
@@ -59,7 +60,7 @@ _OF_SQLITE = f"{_LISTED}; pandas and others read and write through SQLAlchemy: p
 _MOST_LISTED = 8
 # Tables that other databases always have, and a word that stands before a table's name there.
 _ELSEWHERE = {
-    "table": "leave TABLE out: UPDATE t SET a = 1 WHERE ..",
+    "table": "leave TABLE out: UPDATE t SET a = 1 WHERE .., SELECT * FROM t",
     "dual": "a SELECT of values needs no FROM",
     "sqlite_master": _OF_SQLITE,
     "sqlite_schema": _OF_SQLITE,
@@ -332,6 +333,10 @@ class Catalog:
             return COPY_FILES
         names = (*self.tables, *self.views)
         full = self.full_name(name)
+        if database_of(full) not in self.database_names:
+            bare = full.partition(".")[2]
+            way_out = f"write {bare}" if self.full_name(bare) in names else _DATABASES
+            return f"there is no database '{database_of(full)}': {way_out}"
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.7)
         near = near or difflib.get_close_matches(full, names, n=1, cutoff=0.7)
         return f"did you mean '{near[0]}'?" if near else self._listing(database_of(full))
@@ -340,7 +345,7 @@ class Catalog:
         """What there is in a database where that is little."""
         names = self.names_in(database)
         if not names:
-            return None
+            return f"database '{database}' is empty"
         if len(names) > _MOST_LISTED:
             return f"SHOW TABLES lists the {len(names)} of database '{database}'"
         return f"database '{database}' has {', '.join(names)}"

@@ -37,9 +37,9 @@ def test_other_statements_pass(text: str) -> None:
 
 def test_a_clause_without_advice_is_refused_as_well() -> None:
     span = SourceSpan(3, 4)
-    known, unknown = (unsupported_clause(what, span) for what in ("CONNECT BY", "ONLY"))
+    known, unknown = (unsupported_clause(what, span) for what in ("CONNECT BY", "ROWS FROM"))
     assert (known.hint, unknown.hint) == ("write WITH RECURSIVE", None)
-    assert (unknown.message, unknown.span) == ("ONLY is not supported", span)
+    assert (unknown.message, unknown.span) == ("ROWS FROM is not supported", span)
 
 
 def test_with_offset_is_refused_where_it_stands() -> None:

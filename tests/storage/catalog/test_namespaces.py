@@ -69,7 +69,11 @@ def test_a_table_that_is_not_there_is_answered_with_those_that_are() -> None:
     for name, hint in (
         ("zorro", "database 'default' has kept"),
         ("sales.zorro", "database 'sales' has sales.a, sales.b, sales.v"),
-        ("elsewhere.zorro", None),
+        (
+            "elsewhere.zorro",
+            "there is no database 'elsewhere': SHOW DATABASES lists those there are",
+        ),
+        ("elsewhere.kept", "there is no database 'elsewhere': write kept"),
         ("sales.vv", "did you mean 'sales.v'?"),
     ):
         with pytest.raises(UndefinedTableError) as caught:
