@@ -9,7 +9,7 @@ The interface is PEP 249. Importing this package loads none of the libraries und
 does. It also runs in every worker of a Spark job, where only parts of the house are needed.
 """
 
-from pykudu_sql.dbapi.connection import Connection, connect
+from pykudu_sql.dbapi.connection import Connection
 from pykudu_sql.dbapi.cursor import Cursor
 from pykudu_sql.dbapi.exceptions import (
     DatabaseError,
@@ -23,6 +23,7 @@ from pykudu_sql.dbapi.exceptions import (
     ProgrammingError,
     Warning,
 )
+from pykudu_sql.dbapi.opening import connect
 from pykudu_sql.planner.parse.scripts import is_complete, split_statements
 from pykudu_sql.results.type_objects import (
     BINARY,

@@ -16,7 +16,8 @@ Built from the docstrings by `make docs`. How the parts work together is on the 
 
 # What a program uses, by module, in the order of the page.
 _PARTS = (
-    ("pykudu_sql/dbapi/connection.py", ("connect", "Connection")),
+    ("pykudu_sql/dbapi/opening.py", ("connect",)),
+    ("pykudu_sql/dbapi/connection.py", ("Connection",)),
     ("pykudu_sql/dbapi/cursor.py", ("Cursor",)),
     ("planner/parse/scripts.py", ("split_statements", "is_complete")),
     ("pykudu_sql/aio/connection.py", ("AsyncConnection",)),

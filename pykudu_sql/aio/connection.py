@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Self, Unpack
 from pykudu_sql.aio.cursor import AsyncCursor
 from pykudu_sql.aio.worker import Worker
 from pykudu_sql.dbapi.connection import Connection
-from pykudu_sql.dbapi.connection import connect as connect_now
 from pykudu_sql.dbapi.cursor import Parameters
+from pykudu_sql.dbapi.opening import connect as connect_now
 from pykudu_sql.setting_types import Settings
 
 if TYPE_CHECKING:
@@ -94,6 +94,16 @@ class AsyncConnection:
     async def executemany(self, sql: str, parameter_rows: Iterable[Parameters]) -> AsyncCursor:
         """Run a writing statement for many sets of parameters on a new cursor and return it."""
         return await self.cursor().executemany(sql, parameter_rows)
+
+    async def executescript(self, script: str) -> AsyncCursor:
+        """Run the statements of a script; see `Connection.executescript`."""
+        cursor = await self._worker.run(self._connection.executescript, script)
+        return AsyncCursor(cursor, self._worker)
+
+    @property
+    def total_changes(self) -> int:
+        """Rows that statements have changed; see `Connection.total_changes`."""
+        return self._connection.total_changes
 
     async def append(self, table: str, data: object, operation: str = "insert") -> int:
         """Write many rows at once; see `Connection.append`."""

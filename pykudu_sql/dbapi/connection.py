@@ -1,17 +1,13 @@
-"""Connections (PEP 249), with the shortcuts that Python's sqlite3 and DuckDB made common.
+"""Connections (PEP 249), with the shortcuts that Python's sqlite3 and DuckDB made common."""
 
-Importing this file loads none of the libraries underneath; `connect` does.
-"""
-
-import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Self
 
 from pykudu_sql.dbapi import exceptions
 from pykudu_sql.dbapi.cursor import Cursor, Parameters
 from pykudu_sql.error_boundary import check_text, guarded
-from pykudu_sql.setting_types import Settings
+from pykudu_sql.planner.parse.scripts import split_statements
 from pykudu_sql.storage.common.finalizer import finalize
 
 if TYPE_CHECKING:
@@ -19,52 +15,6 @@ if TYPE_CHECKING:
     from pykudu_sql.spark.tables import SparkTables
     from pykudu_sql.storage.common.progress import ProgressReport
     from pykudu_sql.storage.common.rows.row_result import RowError
-
-
-@guarded
-def connect(
-    path: str | os.PathLike[str] = ":memory:",
-    *,
-    read_only: bool = False,
-    autocommit: bool = False,
-    **settings: Unpack[Settings],
-) -> "Connection":
-    """Open a database.
-
-    Several connections of one process may be open on one path; each has its own transactions.
-
-    Args:
-        path: its directory, made where there is none; `":memory:"` for one that lives as long as
-            the connection.
-        read_only: refuse every write. Any number of processes may read a database so while
-            another writes it; see `refresh`.
-        autocommit: commit each statement at once, instead of waiting for `commit`.
-        **settings: as `SHOW SETTINGS` lists them and `pykudu_sql.Settings` types them, such as
-            `durability="normal"`, `memory_limit="2GB"`, `default_hash_partitions=8`.
-
-    Raises LockedError: another process has it open; the message says which; ProgrammingError: no
-    such setting; OperationalError, CorruptionError: it cannot be opened; InterfaceError: the path
-    is none.
-    """
-    from pykudu_sql.database import open_database
-    from pykudu_sql.session.session import Session
-    from pykudu_sql.settings import settings_of
-
-    database_settings, session_settings = settings_of({**settings, "read_only": read_only})
-    database = open_database(_path_text(path), database_settings)
-    try:
-        return Connection(Session(database, session_settings, autocommit))
-    except BaseException:
-        database.release()
-        raise
-
-
-def _path_text(path: object) -> str:
-    if not isinstance(path, str | bytes | os.PathLike):
-        raise exceptions.InterfaceError(
-            f"a database's path is text, not {type(path).__name__}", sqlstate="07006"
-        )
-    return os.fsdecode(path)
 
 
 class Connection:
@@ -150,6 +100,29 @@ class Connection:
     def executemany(self, sql: str, parameter_rows: Iterable[Parameters]) -> Cursor:
         """Run a writing statement for many sets of parameters on a new cursor and return it."""
         return Cursor(self, self._session).executemany(sql, parameter_rows)
+
+    def executescript(self, script: str) -> Cursor:
+        """Run the statements of a script on a new cursor and return it, as Python's sqlite3 does.
+
+        An open transaction is committed first; each statement commits at once, but between BEGIN
+        and COMMIT, for other threads of the connection too. One that fails ends the script, and
+        those before it stay. `script`: statements without parameters, with semicolons between.
+        """
+        cursor, statements = self.cursor(), split_statements(script)
+        self.commit()
+        autocommit, self.autocommit = self.autocommit, True
+        try:
+            for statement in statements:
+                cursor.execute(statement.text)
+        finally:
+            if self._open is not None:
+                self.autocommit = autocommit
+        return cursor
+
+    @property
+    def total_changes(self) -> int:
+        """Rows that statements of the connection have changed, also those rolled back again."""
+        return self._session.total_changes
 
     def append(self, table: str, data: object, operation: str = "insert") -> int:
         """Write many rows at once, all or nothing unless `row_errors` is 'collect'.

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pykudu_sql.database import Database
-from pykudu_sql.dbapi.connection import connect
+from pykudu_sql.dbapi.opening import connect
 from pykudu_sql.files.atomic_output import remove
 from pykudu_sql.jobs.table_layout import quoted
 from pykudu_sql.planner.parse.suggestion import near

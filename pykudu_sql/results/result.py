@@ -79,12 +79,14 @@ class Outcome:
         rowcount: rows changed or found; -1 where that has no meaning.
         message: what was done, for people.
         row_errors: rows that were left out (`row_errors = 'collect'`).
+        changes_rows: whether it counts changed rows if it has a message.
     """
 
     result: Result | None = None
     rowcount: int = -1
     message: str | None = None
     row_errors: tuple[RowError, ...] = ()
+    changes_rows: bool = True
 
 
 @dataclass(frozen=True, slots=True)

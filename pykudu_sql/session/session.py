@@ -46,7 +46,8 @@ class Session:
     """Runs statements. Safe for threads; each statement has the session to itself.
 
     `database`: whose session it is; `process`: that it belongs to; `counts_statements`: whether
-    statements count in the statement log; `is_closed`: whether it has given the database back.
+    statements count in the statement log; `total_changes`: rows changed so far; `is_closed`:
+    whether it has given the database back.
     """
 
     def __init__(self, database: Database, settings: SessionSettings, autocommit: bool) -> None:
@@ -81,6 +82,7 @@ class Session:
         self._frames = RegisteredFrames()
         self._planner = StatementPlanner(self._state, self._frames)
         self.counts_statements = True
+        self.total_changes = 0
         error_names = ErrorNames(database.store, self._frames)
         self._names, self._locate = error_names.names, error_names.locate
         self.is_closed = False
@@ -102,6 +104,8 @@ class Session:
             if type(parameters) is not tuple or len(parameters) != prepared.arity:
                 check_parameter_shape(prepared.plan, prepared.arity, parameters)
             outcome = prepared.run(parameters)
+            if outcome.message is not None and outcome.changes_rows:
+                self.total_changes += max(outcome.rowcount, 0)
         except BaseException as error:
             self._note_failure(sql, prepared, error)
             raise
@@ -139,6 +143,7 @@ class Session:
         try:
             prepared = self._prepared(sql, None)
             outcome = run_many(self._state, prepared.plan, prepared.arity, rows)
+            self.total_changes += max(outcome.rowcount, 0)
         except BaseException as error:
             self._note_failure(sql, prepared, error)
             raise
@@ -172,6 +177,7 @@ class Session:
 
             started = perf_counter()
             outcome = append(self._state, table, data, operation)
+            self.total_changes += outcome.rowcount
             text, took = f"APPEND {operation.upper()} INTO {table}", perf_counter() - started
             if self.counts_statements:
                 self._plans.note_call(text, took, outcome.rowcount, self._state.settings)

@@ -81,7 +81,7 @@ def _write(
                 write(chunk)
                 count += chunk.num_rows
         state.check_cancelled()
-    return Outcome(None, count, f"Copied {count} row(s)")
+    return Outcome(None, count, f"Copied {count} row(s)", changes_rows=False)
 
 
 def _check_distinct(names: Sequence[str]) -> None:
