@@ -103,6 +103,17 @@ class KeyIndex:
         stop = min(bisect_left(entries, high, 0, last) * self._interval, self.rows)
         return min(start, stop), stop
 
+    def edges(self, start: int, stop: int) -> tuple[list[int], list[bytes]]:
+        """Ordinals around the rows start <= ordinal < stop, and the keys that are there.
+
+        They ascend and are at most an interval apart, but for the last: it is the number of rows
+        where that is not above `stop`, with the last key. `start`, `stop`: 0 <= start < stop <=
+        rows. Raises CorruptionError: the entries are not what was written.
+        """
+        first, last = start // self._interval, -(-stop // self._interval)
+        ordinals = [min(i * self._interval, self.rows) for i in range(first, last + 1)]
+        return ordinals, self._entries[first : last + 1]
+
     def sample(self, rows: int) -> list[bytes]:
         """The first key and every so many rows another one.
 

@@ -2,13 +2,14 @@
 
 Zone maps say of each block which cells it has at least and at most, and how many rows. The blocks
 whose nearer ends come first hold so many rows together: each of these reaches the end of the last
-block. Where that leaves most blocks in, as it does of cells in no order, the column is read alone.
+block. Of the first column of the key the key index knows as much for every few hundred rows. Where
+that leaves most blocks in, as it does of cells in no order, the column is read alone.
 
 Rows may be deleted, changed in a delta or left out by the predicate, and so fewer reach the bound
 than are counted here: who asks has to count the rows that came.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -16,15 +17,17 @@ import numpy as np
 import numpy.typing as npt
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.storage.cfile.zone_map import ZoneMap
+from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.types.arrays import fixed_view, validity
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
-from pykudu_sql.storage.scan.rowset_read import RowSetRead
 from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.pruning import Range
 
 Ordinals = npt.NDArray[np.int64]
+# Neighbouring rows: an end of their cells that comes last, one that comes first, how many they are.
+_Run = tuple[Any, Any, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class TopBound:
 
     Attributes:
         cell: the first rows come before it in the order asked for, or are it.
-        rows: of the blocks that may have such rows.
+        rows: about how many rows there are in the blocks that may have such.
     """
 
     cell: Cell
@@ -43,7 +46,7 @@ class TopBound:
 def bound_of_blocks(
     scan: TableScan, column: ColumnSchema, rows: int, *, descending: bool
 ) -> TopBound | None:
-    """The bound that zone maps give; None where they know of fewer rows.
+    """The bound that metadata give; None where they know of fewer rows.
 
     Args:
         scan: with ranges (`bounded_rows.with_ranges`).
@@ -51,40 +54,77 @@ def bound_of_blocks(
         rows: how many rows, at least, reach the bound if all in the ranges are alive and match.
         descending: whether the greatest cells come first.
     """
-    blocks = [block for read in scan.reads for block in _blocks(read, column, descending)]
-    blocks.sort(key=itemgetter(0), reverse=descending)
+    keys = scan.schema.key_columns
+    rowsets = [
+        (read.rowset, [(0, read.rowset.base.rows)] if read.ranges is None else read.ranges)
+        for read in scan.reads
+        if isinstance(read.rowset, DiskRowSet)
+    ]
+    if column.id == keys[0].id:
+        decode = KeyEncoder(keys).decode_one
+        runs = [
+            run
+            for rowset, ranges in rowsets
+            if ranges
+            for run in _key_runs(rowset, decode, ranges, rows, descending)
+        ]
+        bound = _bound_of(runs, rows, descending)
+        if bound is not None:
+            return bound
+    blocks = [
+        block for rowset, ranges in rowsets for block in _blocks(rowset, column, ranges, descending)
+    ]
+    return _bound_of(blocks, rows, descending)
+
+
+def _bound_of(runs: list[_Run], rows: int, descending: bool) -> TopBound | None:
+    """The farther end of the runs with nearer ends that hold so many rows together."""
+    runs.sort(key=itemgetter(0), reverse=descending)
     count = 0
-    for inner, _, block_rows in blocks:
-        count += block_rows
+    for inner, _, run_rows in runs:
+        count += run_rows
         if count >= rows:
-            reached = [b[2] for b in blocks if (b[1] >= inner if descending else b[1] <= inner)]
+            reached = [r[2] for r in runs if (r[1] >= inner if descending else r[1] <= inner)]
             return TopBound(inner, sum(reached))
     return None
 
 
 def _blocks(
-    read: RowSetRead, column: ColumnSchema, descending: bool
-) -> Iterator[tuple[Any, Any, int]]:
-    """Of each block of a rowset its end that comes last, the one that comes first, and its rows."""
-    if not isinstance(read.rowset, DiskRowSet):
-        return
-    zone = read.rowset.base.zone_map(column.id)
+    rowset: DiskRowSet, column: ColumnSchema, ranges: Sequence[Range], descending: bool
+) -> Iterator[_Run]:
+    """The blocks of a rowset."""
+    zone = rowset.base.zone_map(column.id)
     if zone is None or zone.type != column.type:
         return
-    counts = _rows_in_ranges(zone, read.ranges) - zone.null_counts
+    counts = _rows_in_ranges(zone.first_ordinals, ranges) - zone.null_counts
     inner, outer = (zone.mins, zone.maxs) if descending else (zone.maxs, zone.mins)
     used = np.flatnonzero(zone.has_bounds & (counts > 0))
     yield from zip(inner[used].tolist(), outer[used].tolist(), counts[used].tolist(), strict=True)
 
 
-def _rows_in_ranges(zone: ZoneMap, ranges: Sequence[tuple[int, int]] | None) -> Ordinals:
-    """How many rows of each block lie within ranges of ordinals, ascending and apart."""
-    if ranges is None:
-        return zone.row_counts
+def _key_runs(
+    rowset: DiskRowSet,
+    decode: Callable[[bytes], tuple[Cell, ...]],
+    ranges: Sequence[Range],
+    rows: int,
+    descending: bool,
+) -> Iterator[_Run]:
+    """The intervals of a key index at the nearer end of its ranges, which hold so many rows."""
+    low, high = ranges[0][0], ranges[-1][1]
+    start, stop = (max(low, high - rows), high) if descending else (low, min(high, low + rows))
+    ordinals, keys = rowset.base.key_index.edges(start, stop)
+    cells = [decode(key)[0] for key in keys]
+    counts = _rows_in_ranges(np.array(ordinals, np.int64), ranges).tolist()
+    for least, greatest, count in zip(cells[:-1], cells[1:], counts, strict=True):
+        if count > 0:
+            yield (least, greatest, count) if descending else (greatest, least, count)
+
+
+def _rows_in_ranges(ordinals: Ordinals, ranges: Sequence[Range]) -> Ordinals:
+    """How many rows between one ordinal and the next lie within ranges, ascending and apart."""
     edges = np.array([(-1, -1), *ranges], np.int64)  # the first is empty, and below all rows
     starts, stops = edges[:, 0], edges[:, 1]
     before = np.cumsum(stops - starts) - (stops - starts)
-    ordinals = zone.first_ordinals
     last = np.searchsorted(starts, ordinals, side="right") - 1
     below: Ordinals = before[last] + np.minimum(ordinals, stops[last]) - starts[last]
     return np.diff(below)

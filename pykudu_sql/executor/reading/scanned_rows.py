@@ -29,6 +29,7 @@ from pykudu_sql.results.result import result_type
 from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.value_bytes import table_bytes
+from pykudu_sql.storage.scan.bounded_rows import with_ranges
 from pykudu_sql.storage.scan.small_scan import is_small
 from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
@@ -54,6 +55,8 @@ def scanned_rows(
     row_filter = table_scan.row_filter()
     if not is_small(table_scan, row_filter, MOST_ROWS, min(most, state.store.budget.free)):
         return None
+    if row_filter is not None:  # rowsets are read side by side only where much is left of them
+        table_scan = with_ranges(table_scan)
     blocks = list(table_scan.exact_blocks(row_filter))
     columns = _columns(table_scan.columns, blocks)
     arrays = [columns[column_id] for column_id in scanned.outputs]

@@ -1,5 +1,7 @@
 """The key index leads to the rows that may hold a key."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -34,6 +36,19 @@ def test_a_key_outside_all_keys_has_an_empty_range() -> None:
     index = KeyIndex.build(EncodedKeys.from_bytes([b"b", b"d"], 0))
     assert index.find_range(b"a") == index.find_range(b"da") == (0, 0)
     assert index.find_range(b"c") == (0, 2)
+
+
+@given(st.data())
+def test_the_rows_between_two_edges_have_keys_between_theirs(data: st.DataObject) -> None:
+    rows = data.draw(st.sampled_from((1, 2, INTERVAL, INTERVAL + 1, 3 * INTERVAL)))
+    index = KeyIndex.build(EncodedKeys.from_bytes([n.to_bytes(2, "big") for n in range(rows)], 2))
+    start = data.draw(st.integers(0, rows - 1))
+    stop = data.draw(st.integers(start + 1, rows))
+    ordinals, keys = index.edges(start, stop)
+    assert ordinals[0] <= start < stop <= ordinals[-1]
+    assert all(0 < b - a <= INTERVAL for a, b in pairwise(ordinals))
+    numbers = [int.from_bytes(key, "big") for key in keys]
+    assert numbers == [min(ordinal, rows - 1) for ordinal in ordinals]
 
 
 def test_an_index_is_a_small_part_of_its_keys() -> None:

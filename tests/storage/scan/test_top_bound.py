@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from pykudu_sql.storage.cfile.key_index import INTERVAL
 from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.predicate.column_predicate import Comparison, Op, Predicate
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
@@ -50,7 +51,7 @@ def scan_of(store: Store, predicate: Predicate | None = None) -> TableScan:
 
 @pytest.mark.parametrize(("descending", "reach"), [(True, range(ROWS)), (False, range(ROWS))])
 @pytest.mark.parametrize("rows", [1, 100, 20_000])
-def test_enough_rows_reach_the_bound_of_zone_maps(
+def test_enough_rows_and_not_many_more_reach_the_bound_of_metadata(
     store: Store, descending: bool, reach: range, rows: int
 ) -> None:
     scan = scan_of(store)
@@ -59,8 +60,8 @@ def test_enough_rows_reach_the_bound_of_zone_maps(
         assert bound is not None
         cells = reach if column.id == KEY else [f"word {number:06d}" for number in reach]
         reached = sum(c >= bound.cell if descending else c <= bound.cell for c in cells)
-        assert rows <= reached <= rows + ROWS // 8
-        assert bound.rows >= reached
+        assert rows <= reached <= rows + (INTERVAL if column.id == KEY else ROWS // 8)
+        assert bound.rows >= reached - 1
 
 
 def test_only_rows_in_the_ranges_of_the_scan_are_counted(store: Store) -> None:
@@ -68,7 +69,12 @@ def test_only_rows_in_the_ranges_of_the_scan_are_counted(store: Store) -> None:
     bound = bound_of_blocks(scan, scan.schema.by_id[KEY], 10, descending=True)
     assert bound is not None
     assert isinstance(bound.cell, int)
-    assert bound.cell <= 30_001 - 10
+    assert 30_001 - 10 - INTERVAL <= bound.cell <= 30_001 - 10
+    after = scan_of(store, Comparison(KEY, Op.GT, 29_000))
+    bound = bound_of_blocks(after, scan.schema.by_id[KEY], 300, descending=False)
+    assert bound is not None
+    assert isinstance(bound.cell, int)
+    assert 29_300 <= bound.cell <= 29_300 + 2 * INTERVAL
     none = scan_of(store, Comparison(KEY, Op.LT, 0))
     assert bound_of_blocks(none, scan.schema.by_id[KEY], 1, descending=True) is None
 
