@@ -274,6 +274,15 @@ class Query:
         """Whether so many rows of a narrowed form of it are all that it has; see `TopRows`."""
         return self.top is not None and rows >= self.top.expected
 
+    @property
+    def is_selection(self) -> bool:
+        """Whether its rows are all that a condition on its table leaves, or the first of them."""
+        (scan, *others), scanned = self.scans, self.scanned
+        if scanned is None or others or scan.predicate is None or scan.limit is not None:
+            return False
+        is_sorted = scanned.order is not ScanOrder.NONE or bool(scanned.sort)
+        return not is_sorted or (scanned.order is ScanOrder.NONE and scanned.limit is not None)
+
     def unlimited(self) -> "Query":
         """The same with a scan of every row."""
         scans = (replace(scan, limit=None, order=ScanOrder.NONE) for scan in self.scans)

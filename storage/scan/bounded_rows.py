@@ -5,8 +5,9 @@ What a scan takes is judged from metadata, then from a sample, then by reading:
 * `exceeds` multiplies rows by their width, whatever the predicate.
 * `with_ranges` asks zone maps, indexes and keys what they leave of the rows, and `rows_to_read`
   how many of these are not deleted.
-* `read_within` reads a sample of those, and where few enough of them match, all; it stops at the
-  bytes that it was given, so a sample that misleads costs time and no memory.
+* `read_within` and `matching_within` read a sample of those, and where few enough of them match,
+  all; they stop at the bytes that they were given, so a sample that misleads costs time and no
+  memory.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from operator import itemgetter
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.predicate.row_filter import RowFilter
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.ingest.table import assemble
@@ -26,6 +28,25 @@ from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
 
 SAMPLED_ROWSETS = 4
 SAMPLE_ROWS = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Rows that were looked at, those of them that match, and the bytes that these take."""
+
+    rows: int
+    matching: int
+    bytes: int
+
+    @property
+    def share(self) -> float:
+        """Of the rows that match; of all, where nothing was looked at."""
+        return self.matching / self.rows if self.rows else 1.0
+
+    @property
+    def bytes_per_row(self) -> float:
+        """Bytes that matching rows take, by each row that is looked at."""
+        return self.bytes / max(1, self.rows)
 
 
 def exceeds(scan: TableScan, size: int) -> bool:
@@ -55,13 +76,23 @@ def read_within(scan: TableScan, most: int) -> pa.Table | None:
     `scan`: without limit and order. Raises CorruptionError, DiskError: the rows cannot be read.
     """
     scan = with_ranges(scan)
-    row_filter = scan.row_filter()
-    parts = [(read, _alive_rows(scan, read)) for read in scan.reads]
-    rows = sum(alive for _, alive in parts)
-    fitting = most * max(1, scan.row_count)
-    if scan.estimated_within(fitting // max(1, rows)) * rows <= fitting:
+    if _fits(scan, rows_to_read(scan), most):
         return scan.to_table()
-    if row_filter is None or _sampled_size(scan, parts, row_filter.exactly()) * rows > most:
+    blocks = matching_within(scan, most)
+    return None if blocks is None else assemble(scan.shown_columns, iter(blocks))
+
+
+def matching_within(scan: TableScan, most: int) -> Sequence[RowBlock] | None:
+    """Exactly the rows that match; None if they take more than `most` bytes.
+
+    `scan`: without limit and order. Raises CorruptionError, DiskError: the rows cannot be read.
+    """
+    scan = with_ranges(scan)
+    row_filter = scan.row_filter()
+    rows = rows_to_read(scan)
+    if not _fits(scan, rows, most) and (
+        row_filter is None or sampled(scan, row_filter, SAMPLE_ROWS).bytes_per_row * rows > most
+    ):
         return None
     stats = ScanStats()
     blocks: list[RowBlock] = []
@@ -73,7 +104,13 @@ def read_within(scan: TableScan, most: int) -> pa.Table | None:
         blocks.append(block)
     if scan.stats is not None:
         scan.stats.add(stats)
-    return assemble(scan.shown_columns, iter(blocks))
+    return blocks
+
+
+def _fits(scan: TableScan, rows: int, most: int) -> bool:
+    """Whether so many rows of a scan take at most `most` bytes."""
+    fitting = most * max(1, scan.row_count)
+    return scan.estimated_within(fitting // max(1, rows)) * rows <= fitting
 
 
 def _with_ranges(scan: TableScan, read: RowSetRead, row_filter: RowFilter | None) -> RowSetRead:
@@ -95,13 +132,12 @@ def _alive_rows(scan: TableScan, read: RowSetRead) -> int:
     )
 
 
-def _sampled_size(
-    scan: TableScan, parts: Sequence[tuple[RowSetRead, int]], exact: RowFilter
-) -> float:
-    """Bytes that matching rows take, by each row looked at; from the beginnings of some rowsets.
+def sampled(scan: TableScan, row_filter: RowFilter, rows: int) -> Sample:
+    """What matches at the beginnings of some rowsets, the largest of those on disk.
 
-    `parts`: the rowsets, and how many rows are to be looked at of each.
+    `scan`: with ranges; `row_filter`: the scan's own; `rows`: to look at in each rowset.
     """
+    parts = [(read, _alive_rows(scan, read)) for read in scan.reads]
     largest = sorted((part for part in parts if part[1]), key=itemgetter(1))[-SAMPLED_ROWSETS:]
     stats, size = ScanStats(), 0
     for read, _ in largest:
@@ -112,15 +148,15 @@ def _sampled_size(
         scan.cancel_check()
         for block in rowset.scan(
             scan.columns,
-            exact,
+            row_filter.exactly(),
             scan.bound,
             read.own,
-            ranges=[(start, min(stop, start + SAMPLE_ROWS))],
+            ranges=[(start, min(stop, start + rows))],
             stats=stats,
             cache_blocks=scan.cache_blocks,
         ):
             size += _size(block)
-    return size / max(1, stats.rows_scanned)
+    return Sample(stats.rows_scanned, stats.rows_returned, size)
 
 
 def _size(block: RowBlock) -> int:

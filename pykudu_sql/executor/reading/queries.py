@@ -12,7 +12,7 @@ from pykudu_sql.error_boundary import ErrorBoundary
 from pykudu_sql.executor.reading.early_subqueries import read_for
 from pykudu_sql.executor.reading.engine_runs import engine_request, failures_of, run_engine
 from pykudu_sql.executor.reading.history_rows import HistoryStream
-from pykudu_sql.executor.reading.scanned_rows import result_types, scanned_rows
+from pykudu_sql.executor.reading.scanned_rows import result_types, scanned_rows, selected_rows
 from pykudu_sql.executor.reading.scans import StreamedScan, rows_at_hand
 from pykudu_sql.executor.reading.top_rows import narrowed_queries
 from pykudu_sql.executor.session_state import SessionState
@@ -39,17 +39,15 @@ def select(state: SessionState, query: Query, parameters: ParameterValues) -> Ou
     if state.settings.engine != EMBEDDED:
         outcome = answer(state, query, parameters, transaction)
         return _materialized(outcome.table, query, outcome.types)
-    few_rows = _few_rows(state, query, parameters, transaction)
-    return few_rows or _computed_rows(state, query, parameters, transaction)
-
-
-def _few_rows(
-    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
-) -> Outcome | None:
-    """The result that the query's scan alone gives; None where the engine has to make it."""
     rows = scanned_rows(state, query, parameters, transaction)
-    if rows is None or query.scanned is None:
-        return None
+    if rows is None:
+        return _computed_rows(state, query, parameters, transaction)
+    return _as_scanned(query, rows)
+
+
+def _as_scanned(query: Query, rows: pa.Table) -> Outcome:
+    """A result that the query's scan alone gave."""
+    assert query.scanned is not None
     return Outcome(TableResult(rows, result_types(query, query.scanned)), rows.num_rows)
 
 
@@ -67,12 +65,17 @@ def _computed_rows(
     what is still to be read.
     """
     for narrowed in narrowed_queries(state, query, parameters, transaction):
-        outcome = _few_rows(state, narrowed, parameters, transaction)
-        if outcome is None:
+        rows = scanned_rows(state, narrowed, parameters, transaction)
+        if rows is None:
             result = compute(state, narrowed, parameters, transaction)
             outcome = _materialized(result.table, query, result.types)
+        else:
+            outcome = _as_scanned(query, rows)
         if query.has_first_rows(outcome.rowcount):
             return outcome
+    rows = selected_rows(state, query, parameters, transaction)
+    if rows is not None:
+        return _as_scanned(query, rows)
     query, relations = read_for(state, query, parameters, transaction)
     most = inf if _reads_own_writes(relations) else state.settings.result_memory_bytes
     stream = _engine_stream(state, query, relations, parameters, most)

@@ -1,12 +1,13 @@
 """SELECTs whose result is what the scan of their one table gives: no engine, few calls.
 
-That is done where little is read (`is_small`): the engine takes about a millisecond to set up a
-query, and copies many rows faster, on several threads. Rows that go to a file are read that way
-whatever their number (`scanned_batches`), since a process that exports a table then needs no
-engine. The rows, their types and their order are those that the engine would hand on.
+That is done where little is read (`is_small`), for the engine takes about a millisecond to set up
+a query; and where a condition selects rows that can be held (`selected_rows`): the engine would
+evaluate it once more and copy what is left, which takes up to twice as long. Rows that go to a file
+are read that way whatever their number (`scanned_batches`), since a process that exports a table
+then needs no engine. The rows, their types and their order are those that the engine would hand on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -29,7 +30,7 @@ from pykudu_sql.results.result import result_type
 from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.value_bytes import table_bytes
-from pykudu_sql.storage.scan.bounded_rows import with_ranges
+from pykudu_sql.storage.scan.bounded_rows import matching_within, with_ranges
 from pykudu_sql.storage.scan.small_scan import is_small
 from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
@@ -41,7 +42,7 @@ MOST_ROWS = 64 * 1024
 def scanned_rows(
     state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
 ) -> pa.Table | None:
-    """The rows of a query by its scan alone; None where the engine has to make them.
+    """The rows of a query by its scan alone, where that looks at few; else None.
 
     Raises Error: see `queries.compute`.
     """
@@ -51,14 +52,48 @@ def scanned_rows(
     table_scan = _deciding_scan(state, query, scanned, parameters, transaction)
     if table_scan is None:
         return None
-    most = min(state.settings.scan_memory_bytes, state.settings.result_memory_bytes)
     row_filter = table_scan.row_filter()
-    if not is_small(table_scan, row_filter, MOST_ROWS, min(most, state.store.budget.free)):
+    if not is_small(table_scan, row_filter, MOST_ROWS, _most_bytes(state)):
         return None
     if row_filter is not None:  # rowsets are read side by side only where much is left of them
         table_scan = with_ranges(table_scan)
     blocks = list(table_scan.exact_blocks(row_filter))
-    columns = _columns(table_scan.columns, blocks)
+    return _result(state, query, scanned, _columns(table_scan.columns, blocks))
+
+
+def selected_rows(
+    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
+) -> pa.Table | None:
+    """The rows of a query that a condition selects, however many are looked at.
+
+    None where the engine has to make them: they are many, or all rows are wanted.
+
+    Raises Error: see `queries.compute`.
+    """
+    scanned = query.scanned
+    if scanned is None or not query.is_selection:
+        return None
+    table_scan = _deciding_scan(state, query, scanned, parameters, transaction)
+    if table_scan is None:
+        return None
+    blocks = matching_within(table_scan, _most_bytes(state))
+    if blocks is None:
+        return None
+    return _result(state, query, scanned, _columns(table_scan.columns, blocks))
+
+
+def _most_bytes(state: SessionState) -> int:
+    settings = state.settings
+    return min(settings.scan_memory_bytes, settings.result_memory_bytes, state.store.budget.free)
+
+
+def _result(
+    state: SessionState,
+    query: Query,
+    scanned: ScannedRows,
+    columns: Mapping[int, pa.Array | pa.ChunkedArray],
+) -> pa.Table | None:
+    """The result that columns of exactly the query's rows are; None if the engine has to sort."""
     arrays = [columns[column_id] for column_id in scanned.outputs]
     table = pa.Table.from_arrays(arrays, names=list(query.names))
     if scanned.sort:

@@ -23,8 +23,10 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     Or,
     Predicate,
 )
+from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
-from pykudu_sql.storage.scan.bounded_rows import with_ranges
+from pykudu_sql.storage.scan.bounded_rows import sampled, with_ranges
+from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.scan.top_bound import bound_of_blocks, bound_of_column
 from pykudu_sql.storage.transaction.transaction import Transaction
 
@@ -32,6 +34,7 @@ _LEAST_ROWS: Final = 8 * 1024  # fewer are read as fast as metadata are asked
 _FEW_ROWS: Final = 256  # may be held, however wide they are
 _LEAST_READ: Final = 64 * 1024  # of rows whose column is read alone
 _MOST_SHARE: Final = 4  # blocks with more than a fourth of the rows are no gain
+_SAMPLE_ROWS: Final = 4096  # of a rowset
 # Rows of blocks that are counted for each that is needed: some are deleted, or do not match.
 _FACTORS: Final = (1, 64)
 
@@ -60,9 +63,10 @@ def narrowed_queries(
     column = scan.table.schema.by_id[top.column_id]
     rows = sum(read.most_rows(None, pruned.bound) for read in pruned.reads)
     last: Cell = None
+    share = _matching_share(pruned, column) if top.filtered else 1.0
     for factor in _FACTORS[top.filtered :]:
         bound = bound_of_blocks(pruned, column, factor * top.rows, descending=descending)
-        if bound is None or bound.rows * _MOST_SHARE > rows:
+        if bound is None or bound.rows * _MOST_SHARE > rows or bound.rows * share < top.rows:
             break
         if bound.cell != last:
             yield _narrowed(query, top, bound.cell)
@@ -75,6 +79,15 @@ def narrowed_queries(
     cell = bound_of_column(whole, column, top.rows, descending=descending)
     if cell is not None and cell != last:
         yield _narrowed(query, top, cell)
+
+
+def _matching_share(scan: TableScan, column: ColumnSchema) -> float:
+    """About how many of the rows of a scan match its predicate, of one."""
+    row_filter = scan.row_filter()
+    if row_filter is None:
+        return 1.0
+    alone = scan.project([scan.spec.column_ids.index(column.id)])
+    return sampled(alone, row_filter, _SAMPLE_ROWS).share
 
 
 def _narrowed(query: Query, top: TopRows, cell: Cell) -> Query:

@@ -16,7 +16,15 @@ from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKin
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
-from pykudu_sql.storage.scan.bounded_rows import exceeds, read_within, rows_to_read, with_ranges
+from pykudu_sql.storage.scan.bounded_rows import (
+    Sample,
+    exceeds,
+    matching_within,
+    read_within,
+    rows_to_read,
+    sampled,
+    with_ranges,
+)
 from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
@@ -88,8 +96,25 @@ def test_blocks_that_zone_maps_leave_out_do_not_count(store: Store) -> None:
 def test_a_sample_that_misleads_costs_no_memory(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pykudu_sql.storage.scan.bounded_rows._sampled_size", lambda *_: 0.0)
+    monkeypatch.setattr("pykudu_sql.storage.scan.bounded_rows.sampled", lambda *_: Sample(1, 0, 0))
     assert read_within(scan_of(store, ALL), ROWS * ROW_BYTES // 10) is None
+
+
+def test_exactly_the_rows_that_match_are_held_within_the_bytes(store: Store) -> None:
+    blocks = matching_within(scan_of(store, ONE_IN_A_HUNDRED), ROWS * ROW_BYTES // 10)
+    assert blocks is not None
+    assert sum(block.length for block in blocks) == ROWS // 100
+    assert matching_within(scan_of(store, ALL), ROWS * ROW_BYTES // 10) is None
+
+
+def test_a_sample_tells_what_share_of_the_rows_matches(store: Store) -> None:
+    scan = with_ranges(scan_of(store, ONE_IN_A_HUNDRED))
+    row_filter = scan.row_filter()
+    assert row_filter is not None
+    sample = sampled(scan, row_filter, 1000)
+    assert sample.rows >= 1000
+    assert 0.005 < sample.share < 0.02
+    assert 0 < sample.bytes_per_row < ROW_BYTES
 
 
 def test_what_a_held_scan_read_is_counted(store: Store) -> None:

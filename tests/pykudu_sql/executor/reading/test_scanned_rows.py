@@ -14,6 +14,7 @@ import pykudu_sql
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.reading import queries, scanned_rows
 from pykudu_sql.storage.errors import Error, InterfaceError, QueryCancelledError
+from tests.pykudu_sql.executor.reading.engine_only import engine_only
 from tests.pykudu_sql.executor.reading.random_conditions import (
     COLUMNS,
     DAY,
@@ -64,11 +65,21 @@ def needs_engine(connection: pykudu_sql.Connection, sql: str, values: Sequence[A
     return computed.called
 
 
+def is_selected(connection: pykudu_sql.Connection, sql: str, values: Sequence[Any] = ()) -> bool:
+    """Whether the scan alone selects the rows of a query, however many it looks at."""
+    with (
+        patch.object(queries, "scanned_rows", return_value=None),
+        patch.object(queries, "read_for", wraps=queries.read_for) as computed,
+    ):
+        connection.execute(sql, tuple(values))
+    return not computed.called
+
+
 def by_engine(
     connection: pykudu_sql.Connection, sql: str, values: Sequence[Any] = ()
 ) -> pykudu_sql.Cursor:
     """The same query by the engine."""
-    with patch.object(queries, "scanned_rows", return_value=None):
+    with engine_only():
         return connection.execute(sql, tuple(values))
 
 
@@ -132,7 +143,7 @@ def test_whether_a_scan_decides_a_condition_changes_no_answer(
             left += 1
             continue
         handed += 1
-        with patch.object(queries, "scanned_rows", return_value=None):
+        with engine_only():
             theirs, _ = answer(connection, sql, conditions.values)
         assert ours == theirs, (sql, conditions.values)
     assert handed >= 10
@@ -149,7 +160,7 @@ def test_conditions_of_changes_and_copies_are_decided_alike(
     for _ in range(15):
         conditions = Conditions(pick, others=0.2)
         where = f"WHERE {conditions.any(1)}"
-        with patch.object(queries, "scanned_rows", return_value=None):
+        with engine_only():
             theirs, _ = answer(connection, f"SELECT k, w FROM kinds {where}", conditions.values)
         if isinstance(theirs, str):
             continue
@@ -212,6 +223,60 @@ def test_values_of_another_kind_that_it_can_compare_do_not(
     sql = f"SELECT k FROM kinds WHERE {condition} ORDER BY k, w"
     expected = by_engine(connection, sql, [value]).fetchall()
     assert handed_on(connection, sql, [value]).fetchall() == expected
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_a_condition_selects_are_those_of_the_engine(
+    connection: pykudu_sql.Connection, seed: int
+) -> None:
+    pick = Random(seed)
+    connection.execute("BEGIN")
+    connection.execute("DELETE FROM kinds WHERE k % 7 = 3")
+    connection.execute("UPDATE kinds SET a = a + 1 WHERE k % 5 = 2 AND a < 100")
+    selected = 0
+    for _ in range(60):
+        conditions = Conditions(pick, others=0.2)
+        tail = pick.choice(("", "ORDER BY a DESC, k, w LIMIT 7", "ORDER BY w, k LIMIT 9 OFFSET 3"))
+        sql = f"SELECT w, k, a, s FROM kinds WHERE {conditions.any(pick.randint(0, 2))} {tail}"
+        with engine_only():
+            theirs, _ = answer(connection, sql, conditions.values)
+        with patch.object(queries, "scanned_rows", return_value=None):
+            ours, _ = answer(connection, sql, conditions.values)
+        assert ours == theirs, (sql, conditions.values)
+        selected += not isinstance(ours, str) and is_selected(connection, sql, conditions.values)
+    connection.execute("ROLLBACK")
+    assert selected >= 15
+
+
+@pytest.mark.parametrize(
+    ("sql", "is_so"),
+    [
+        ("SELECT k, s FROM kinds WHERE a > 0", True),
+        ("SELECT k, s FROM kinds WHERE a > 0 ORDER BY s LIMIT 3", True),
+        ("SELECT k, s FROM kinds WHERE a > 0 ORDER BY s", False),
+        ("SELECT k, s FROM kinds WHERE a > 0 ORDER BY k, w", False),
+        ("SELECT k, s FROM kinds WHERE a > 0 LIMIT 3", False),
+        ("SELECT k, s FROM kinds", False),
+        ("SELECT k, s FROM kinds ORDER BY s LIMIT 3", False),
+        ("SELECT count(*) FROM kinds WHERE a > 0", False),
+        ("SELECT k, s FROM kinds WHERE a % 2 = 0", False),
+    ],
+)
+def test_all_rows_or_the_first_that_a_condition_leaves_are_selected_by_the_scan(
+    connection: pykudu_sql.Connection, sql: str, is_so: bool
+) -> None:
+    assert is_selected(connection, sql) is is_so
+
+
+def test_more_rows_than_may_be_held_are_left_to_the_engine(
+    connection: pykudu_sql.Connection,
+) -> None:
+    sql = "SELECT k, s FROM kinds WHERE k >= 0"
+    assert is_selected(connection, sql)
+    for setting in ("result_memory_bytes", "scan_memory_bytes"):
+        connection.execute(f"SET {setting} = 1000")
+        assert not is_selected(connection, sql)
+        connection.execute(f"SET {setting} = DEFAULT")
 
 
 def test_a_parameter_without_a_value_is_missed(connection: pykudu_sql.Connection) -> None:

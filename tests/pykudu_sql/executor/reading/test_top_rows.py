@@ -9,7 +9,8 @@ from unittest.mock import patch
 import pytest
 
 import pykudu_sql
-from pykudu_sql.executor.reading import queries, scanned_rows, top_rows
+from pykudu_sql.executor.reading import scanned_rows, top_rows
+from tests.pykudu_sql.executor.reading.engine_only import engine_only
 
 ROWS = 3000
 COLUMNS = ("id", "rising", "scattered", "x", "word", "alike")
@@ -69,10 +70,7 @@ def test_the_first_rows_are_those_of_the_whole_query(
         for shown in ("*, upper(word) AS up", "*"):
             sql = f"SELECT {shown} FROM t {where} ORDER BY {order} {tail}"
             first = repr(connection.execute(sql).fetchall())
-            with (
-                patch.object(queries, "narrowed_queries", return_value=()),
-                patch.object(queries, "scanned_rows", return_value=None),
-            ):
+            with engine_only():
                 assert first == repr(connection.execute(sql).fetchall()), sql
 
 
