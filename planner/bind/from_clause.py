@@ -54,7 +54,7 @@ from pykudu_sql.planner.functions.query_forms import (
     without_parentheses,
 )
 from pykudu_sql.planner.parse.source_spans import node_span
-from pykudu_sql.planner.parse.unsupported import unsupported_clause
+from pykudu_sql.planner.parse.unsupported import unsupported_clause, unsupported_item
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.vocabulary.function_names import function_names
@@ -219,9 +219,7 @@ class FromClauses:
             case exp.Lateral(this=exp.Unnest() | exp.Func()) if not node.args.get("view"):
                 return self._item(without_lateral(node), scope, ctes)
             case _:
-                raise NotSupportedError(
-                    "this kind of table expression is not supported", span=node_span(node)
-                )
+                raise unsupported_item(node)
         if relation is not None:
             scope = add_relation(scope, relation, node, self.engine_aliases)
         for join in node.args.get("joins") or ():

@@ -6,7 +6,7 @@ from sqlglot import Token, TokenType, exp
 
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.token_stream import TokenStream
-from pykudu_sql.storage.errors import NotSupportedError, SourceSpan
+from pykudu_sql.storage.errors import Error, NotSupportedError, SourceSpan, SyntaxError
 
 _FILES = "files are loaded by COPY t FROM 'file', and by connection.append(table, data)"
 _RIGHTS = "who may read the files may read the database"
@@ -123,6 +123,17 @@ _BEGINS_WITH_QUERY = (["("], ["MATERIALIZED"], ["NOT"])
 def unsupported_clause(what: str, span: SourceSpan | None) -> NotSupportedError:
     """The error for a clause of a query that is not supported; says what there is instead."""
     return NotSupportedError(f"{what} is not supported", hint=_CLAUSES.get(what), span=span)
+
+
+def unsupported_item(node: exp.Expr) -> Error:
+    """The error for an entry of a FROM clause that is none of those there are."""
+    if isinstance(node, exp.Query):
+        return SyntaxError(
+            "a query in FROM needs parentheses",
+            hint="write FROM (SELECT ..)",
+            span=node_span(node),
+        )
+    return NotSupportedError("this kind of table expression is not supported", span=node_span(node))
 
 
 def refuse_unsupported_node(node: exp.Expr) -> None:
