@@ -89,7 +89,8 @@ def drop_index(tokens: TokenStream, context: PlanContext) -> AlterTable | NoOper
             span=span,
         )
     names = (index for table in among for index in table.schema.indexes)
-    raise UndefinedObjectError(f"index '{name}' does not exist", hint=near(name, names), span=span)
+    hint = near(name, names) or "SELECT * FROM sys.indexes lists those there are"
+    raise UndefinedObjectError(f"index '{name}' does not exist", hint=hint, span=span)
 
 
 def _columns(tokens: TokenStream) -> tuple[str, ...]:
@@ -97,6 +98,12 @@ def _columns(tokens: TokenStream) -> tuple[str, ...]:
     columns: list[str] = []
     while True:
         columns.append(tokens.name("a column name"))
+        if tokens.at_symbol("("):
+            raise NotSupportedError(
+                "an index of an expression is not supported",
+                hint="an index is of columns: store the value in one",
+                span=tokens.current.span,
+            )
         if not tokens.accept("ASC"):
             tokens.accept("DESC")
         if not tokens.accept_symbol(","):

@@ -13,7 +13,7 @@ from pykudu_sql.planner.ddl_grammar.syntax import (
 )
 from pykudu_sql.planner.ddl_grammar.type_parser import type_name
 from pykudu_sql.planner.parse.token_stream import TokenStream
-from pykudu_sql.storage.errors import NotSupportedError
+from pykudu_sql.storage.errors import NotSupportedError, SourceSpan
 
 _ATTRIBUTES = frozenset(
     {
@@ -120,6 +120,8 @@ def column_definition(tokens: TokenStream) -> ColumnDefinition:
     start = tokens.current.start
     name = tokens.name("a column name")
     type_span = tokens.current.span
+    if tokens.current.word in _ATTRIBUTES:
+        raise tokens.error("a type")
     column = ColumnDefinition(name, type_name(tokens), start, type_span)
     column_names: set[str] = set()
     while tokens.current.word in _ATTRIBUTES:
@@ -133,6 +135,8 @@ def column_definition(tokens: TokenStream) -> ColumnDefinition:
             raise tokens.error(f"{attribute} only once", token)
         column_names.add("PRIMARY" if attribute == "NON" else attribute)
         column = _attribute(tokens, column)
+    if tokens.at("AS") and tokens.ahead(1).text == "(":
+        raise _unsupported(tokens, "GENERATED")
     return column
 
 
@@ -180,10 +184,18 @@ def _accept_identity(tokens: TokenStream) -> bool:
     if tokens.accept("IDENTITY"):
         _accept_seed(tokens)
         return True
-    return (
-        tokens.accept("GENERATED", "BY", "DEFAULT", "AS", "IDENTITY")
-        or tokens.accept("AUTO_INCREMENT")
-        or tokens.accept("AUTOINCREMENT")
+    if tokens.accept("GENERATED", "BY", "DEFAULT", "AS", "IDENTITY"):
+        if tokens.at_symbol("("):
+            raise _numbered_otherwise("options of IDENTITY are", tokens.current.span)
+        return True
+    return tokens.accept("AUTO_INCREMENT") or tokens.accept("AUTOINCREMENT")
+
+
+def _numbered_otherwise(what: str, span: SourceSpan) -> NotSupportedError:
+    return NotSupportedError(
+        f"{what} not supported",
+        hint="numbers begin with 1 or behind the largest there is, in steps of 1",
+        span=span,
     )
 
 
@@ -197,11 +209,7 @@ def _accept_seed(tokens: TokenStream) -> None:
     step = tokens.whole_number()
     tokens.expect_symbol(")")
     if (seed, step) != (1, 1):
-        raise NotSupportedError(
-            f"IDENTITY({seed},{step}) is not supported",
-            hint="numbers begin with 1 or behind the largest there is, in steps of 1",
-            span=place.span,
-        )
+        raise _numbered_otherwise(f"IDENTITY({seed},{step}) is", place.span)
 
 
 def constant_expression(tokens: TokenStream) -> Expression:

@@ -103,7 +103,8 @@ def _column_list(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSyn
             break
     if names and columns:
         raise tokens.error("a type behind each column, or behind none,")
-    tokens.expect_symbol(")")
+    if not tokens.accept_symbol(")"):
+        raise tokens.error("a comma or ')'")
     with_columns = replace(node, columns=tuple(columns), column_names=tuple(names), key=key)
     return replace(with_columns, checks=tuple(checks))
 

@@ -72,6 +72,7 @@ _IGNORE = re.compile(
 _UPDATE_CLAUSES = frozenset({"this", "expressions", "from_", "where", "with_", "returning"})
 _DELETE_CLAUSES = frozenset({"this", "tables", "using", "where", "with_", "cluster", "returning"})
 _ROW_CHOICES = frozenset({"ORDER", "LIMIT"})
+_WRITTEN = {"ORDER": "ORDER BY"}
 _CHOOSE_BY_KEY = (
     "choose the rows by their key: {} .. WHERE k IN (SELECT k FROM t ORDER BY .. LIMIT ..)"
 )
@@ -319,7 +320,7 @@ def _refuse_clauses(tree: exp.Expr, supported: frozenset[str], body: SourceText)
             span = node_span(value if isinstance(value, exp.Expr) else tree)
             is_cut = word in _ROW_CHOICES
             raise NotSupportedError(
-                f"{word} in {statement} is not supported",
+                f"{_WRITTEN.get(word, word)} in {statement} is not supported",
                 hint=_CHOOSE_BY_KEY.format(statement) if is_cut else None,
                 span=_word_before(word, span, body) if is_cut else span,
             )

@@ -40,6 +40,19 @@ _WINDOWS = frozenset(
 _GATHERING = AGGREGATES | COMPATIBILITY_AGGREGATES
 _OVER_ROWS = _GATHERING | _WINDOWS
 TABLE_FUNCTIONS = frozenset({"generate_series", "range", "unnest"})
+# By the beginning of a name of other databases: what to write.
+_ELSEWHERE = {
+    "duckdb_|pg_|pragma_|sqlite_": "see DESCRIBE t, SHOW TABLES, SHOW SETTINGS and the schemas "
+    "information_schema and sys",
+    "table_changes|changetable|cdc_": "write CHANGES(t, a, b), of two moments",
+    "json_each|jsonb_each|jsonb?_object_keys": "write unnest(json_keys(j)) AS x(k), "
+    "and json_extract(j, '$.' || k) for its value",
+    "json_array_elements|jsonb_array_elements|json_table": "write "
+    "unnest(from_json(j, '[\"JSON\"]')) AS x(item)",
+    "string_to_table|regexp_split_to_table|split_to_table|string_split$": "write "
+    "unnest(string_split(x, ',')) AS x(part)",
+    "explode|posexplode|flatten$": "write unnest(list) [WITH ORDINALITY] AS x(item, n)",
+}
 _FILE_FUNCTIONS = re.compile(r"(read|scan)_\w+|\w+_scan|glob|openrowset|infer_\w+")
 
 
@@ -47,6 +60,9 @@ def table_function_hint(name: str) -> str:
     """What to write instead of a function in FROM that is none of the table functions."""
     if _FILE_FUNCTIONS.fullmatch(name.lower()):
         return COPY_FILES
+    for pattern, instead in _ELSEWHERE.items():
+        if re.match(pattern, name.lower()):
+            return instead
     return f"FROM takes tables, queries and {', '.join(sorted(TABLE_FUNCTIONS))}"
 
 

@@ -49,7 +49,7 @@ _HEADS: Mapping[str, str] = {
     "DELIMITER": "a statement ends with ;",
     "UNCACHE": "blocks that are read stay in memory by themselves",
 }
-_TEMPORARY = "create a table and drop it again"
+_TEMPORARY = "create a table or view and drop it again; WITH names a query for one statement"
 _PLAIN = "write CREATE TABLE"
 _DEFINED: Mapping[str, str] = {
     "MATERIALIZED": "CREATE TABLE .. AS SELECT keeps the rows of a query",
@@ -71,6 +71,7 @@ _DEFINED: Mapping[str, str] = {
     "FOREIGN": _PLAIN,
     "UNLOGGED": _PLAIN,
     "TRANSIENT": _PLAIN,
+    "RECURSIVE": "write CREATE VIEW v AS WITH RECURSIVE r AS (..) SELECT * FROM r",
     "SYSTEM": "SET DATABASE name = value keeps a setting in the database",
     "SESSION": "SET name = value changes a setting of the session",
 }

@@ -318,8 +318,8 @@ def _sql_type(field: pa.Field, is_text: bool) -> str:
         return "STRING"
     raise InvalidSchemaError(
         f"column '{field.name:.80}' is {kind!s:.80}, which no table takes",
-        hint="leave it out of the frame; of a file, create the table first, and name the columns: "
-        "COPY t (a, b) FROM ..",
+        hint="leave the column out, or make a text of it; of a file, create the table first, and "
+        "name the columns: COPY t (a, b) FROM ..",
     )
 
 

@@ -304,7 +304,11 @@ class Catalog:
         full = self.full_name(name)
         view = self.views.get(full)
         if view is None and full in self.tables:
-            raise ProgrammingError(f"'{name}' is a table, not a view", sqlstate="42809")
+            raise ProgrammingError(
+                f"'{name}' is a table, not a view",
+                hint="write TABLE in place of VIEW",
+                sqlstate="42809",
+            )
         if view is None:
             raise UndefinedTableError(f"view '{name}' does not exist", hint=self._hint(name))
         return view
