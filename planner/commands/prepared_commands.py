@@ -41,6 +41,7 @@ from pykudu_sql.storage.errors import (
     UndefinedObjectError,
 )
 
+_MOST_PARAMETERS = 65_535  # PostgreSQL's limit
 _NAME_EXPECTED = "a prepared statement's name"
 _NOT_PREPARED = frozenset({"PREPARE", "EXECUTE", "DEALLOCATE"})
 _Arguments = Sequence[tuple[str | None, Expression]]
@@ -74,18 +75,18 @@ def plan_prepare(name: str, types: tuple[str, ...], text: str, plan: Plan) -> Pr
     """The plan of a PREPARE.
 
     `text`, `plan`: of the statement behind it. Raises InterfaceError: it takes parameters of two
-    kinds, or fewer than there are types.
+    kinds, or fewer than there are types; ProgrammingError: a number behind a dollar is none that a
+    parameter has.
     """
     keys = tuple(dict.fromkeys(plan.parameters))
     if len(set(map(type, keys))) > 1:
         raise InterfaceError(
             "a statement takes `?` or `:name` parameters, not both", sqlstate="07001"
         )
-    numbers = [int(key) for key in keys if str(key).isdecimal()]
-    if numbers and len(numbers) == len(keys):
-        is_written = isinstance(keys[0], str)  # `$1`
-        width = max(numbers) if is_written else len(keys)
-        keys = tuple(str(i + 1) if is_written else i for i in range(width))
+    if keys and all(isinstance(key, str) and key.isdecimal() for key in keys):  # `$1`
+        keys = tuple(str(i + 1) for i in range(max(map(_number, keys))))
+    elif keys and isinstance(keys[0], int):
+        keys = tuple(range(len(keys)))
     if len(types) > len(keys):
         raise InterfaceError(
             f"prepared statement '{name}' has {len(types)} types for {len(keys)} parameter(s)",
@@ -93,6 +94,19 @@ def plan_prepare(name: str, types: tuple[str, ...], text: str, plan: Plan) -> Pr
             sqlstate="07001",
         )
     return Prepare(name, PreparedText(text, keys, types))
+
+
+def _number(key: ParameterKey) -> int:
+    """The number behind a dollar, as far as one EXECUTE can give so many values."""
+    text = str(key)
+    number = int(text) if len(text) <= len(str(_MOST_PARAMETERS)) else 0
+    if str(number) != text or not 1 <= number <= _MOST_PARAMETERS:
+        raise ProgrammingError(
+            f"${text:.80} is no parameter",
+            hint=f"number them from $1 to at most ${_MOST_PARAMETERS}, without zeros in front",
+            sqlstate="42P02",
+        )
+    return number
 
 
 def execute(tokens: TokenStream, context: PlanContext) -> Plan:
