@@ -51,6 +51,7 @@ from pykudu_sql.planner.plan.copy_plans import CopyFrom
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
+from pykudu_sql.storage.common.cancellation import CancelCheck
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowError, RowErrorMode, RowResults
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -123,8 +124,8 @@ def _action(
     if is_strict:
         columns = _arrays(matched)
         return lambda t: t.write(table, operations_of(t, table, kind, columns))
-    fitting = _fitting(table, matched)
-    return lambda t: write_fitting(t, table, fitting.rows(t, kind))
+    fitting = _fitting(table, matched, state.check_cancelled)
+    return lambda t: write_fitting(t, table, fitting.rows(t, kind, state.check_cancelled))
 
 
 def _append_files(state: SessionState, table: TableInfo, kind: RowOpKind, path: str) -> Outcome:
@@ -193,7 +194,8 @@ def _append_stream(
 
     def action(transaction: Transaction) -> RowResults:
         with state.followed():
-            return write_rows(mode, transaction, table, kind, rows, columns_of)
+            check = state.check_cancelled
+            return write_rows(mode, transaction, table, kind, rows, columns_of, check)
 
     return written(state, kind, state.transactions.write(action))
 
@@ -281,7 +283,8 @@ def _collect_pieces(
     """Do an operation on some rows after others, as far as they fit."""
 
     def fitting_in(part: range) -> FittingRows:
-        return _fitting(table, _slice(matched, part)).rows(transaction, kind)
+        check = state.check_cancelled
+        return _fitting(table, _slice(matched, part), check).rows(transaction, kind, check)
 
     return collect_pieces(state, table, parts, fitting_in, transaction)
 
@@ -311,15 +314,19 @@ class _FittingColumns:
     errors: Sequence[RowError]
     length: int
 
-    def rows(self, transaction: Transaction, kind: RowOpKind) -> FittingRows:
+    def rows(
+        self, transaction: Transaction, kind: RowOpKind, cancel_check: CancelCheck
+    ) -> FittingRows:
         """Operations on those whose Arrow values fit too."""
-        fitting = fitting_columns(transaction, self.table, kind, self.columns)
+        fitting = fitting_columns(transaction, self.table, kind, self.columns, cancel_check)
         if not self.errors:
             return fitting
         return fitting.within(self.positions, self.errors, self.length)
 
 
-def _fitting(table: TableInfo, matched: SchemaColumns) -> _FittingColumns:
+def _fitting(
+    table: TableInfo, matched: SchemaColumns, cancel_check: CancelCheck
+) -> _FittingColumns:
     """The rows whose Python values fit."""
     length = max((len(values) for _, values in matched.values()), default=0)
     try:
@@ -329,7 +336,7 @@ def _fitting(table: TableInfo, matched: SchemaColumns) -> _FittingColumns:
     bad: dict[int, DataError] = {}
     for column, values in matched.values():
         if isinstance(values, list):
-            for row in faults(len(values), partial(_attempt, values, column)):
+            for row in faults(len(values), partial(_attempt, values, column, cancel_check)):
                 bad.setdefault(row, _fault(values[row], column))
     accepted = [row for row in range(length) if row not in bad]
     rest: dict[int, tuple[ColumnSchema, Values]] = {
@@ -341,7 +348,10 @@ def _fitting(table: TableInfo, matched: SchemaColumns) -> _FittingColumns:
     return _FittingColumns(table, _arrays(rest), accepted, errors, length)
 
 
-def _attempt(values: list[Any], column: ColumnSchema, start: int, stop: int) -> pa.Array:
+def _attempt(
+    values: list[Any], column: ColumnSchema, cancel_check: CancelCheck, start: int, stop: int
+) -> pa.Array:
+    cancel_check()
     return array_of(values[start:stop], column)
 
 

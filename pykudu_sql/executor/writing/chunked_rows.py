@@ -284,23 +284,28 @@ def write_rows(
     kind: RowOpKind,
     rows: ChunkedRows,
     columns_of: Callable[[pa.Table], ArrowColumns],
+    cancel_check: CancelCheck = never_cancelled,
 ) -> RowResults:
     """Do an operation on the rows of a stream, each chunk when it is read.
 
     Args:
         mode: what to do about bad rows.
         columns_of: columns of a chunk, of any Arrow type, by the ids of those that they fill.
+        cancel_check: called while bad rows are looked for.
 
     Raises DataError, IntegrityError: a value or a row does not fit; SerializationError: see
-    `ChunkedRows`; or what reading raises; the transaction must go back to where it was.
+    `ChunkedRows`; or what reading or `cancel_check` raises; the transaction must go back to where
+    it was.
     """
     chunks = map(columns_of, rows.chunks())
     if rows.is_all:
-        return write_columns(mode, transaction, table, kind, next(chunks))
+        return write_columns(mode, transaction, table, kind, next(chunks), cancel_check)
     if mode is RowErrorMode.COLLECT:
         from pykudu_sql.executor.writing.collecting import fitting_columns, write_fitting_batches
 
-        fitting_rows = map(lambda chunk: fitting_columns(transaction, table, kind, chunk), chunks)
+        fitting_rows = (
+            fitting_columns(transaction, table, kind, chunk, cancel_check) for chunk in chunks
+        )
         return write_fitting_batches(transaction, table, fitting_rows)
 
     def fitting(columns: ArrowColumns) -> RowOperations:
@@ -327,16 +332,18 @@ def write_columns(
     table: TableInfo,
     kind: RowOpKind,
     columns: ArrowColumns,
+    cancel_check: CancelCheck = never_cancelled,
 ) -> RowResults:
     """Do an operation on rows given as columns of any Arrow type, by column id.
 
-    `mode`: what to do about bad rows; `columns`: the columns set. Raises DataError, IntegrityError:
-    a value or a row does not fit; nothing was done.
+    `mode`: what to do about bad rows; `columns`: the columns set; `cancel_check`: called while bad
+    rows are looked for. Raises DataError, IntegrityError: a value or a row does not fit, or what
+    `cancel_check` raises; nothing was done.
     """
     if mode is RowErrorMode.COLLECT:
         from pykudu_sql.executor.writing.collecting import collect_columns
 
-        return collect_columns(transaction, table, kind, columns)
+        return collect_columns(transaction, table, kind, columns, cancel_check)
     return transaction.write(table, operations_of(transaction, table, kind, columns))
 
 

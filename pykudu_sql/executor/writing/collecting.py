@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.cancellation import CancelCheck, never_cancelled
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import (
     MAX_ROW_ERRORS,
@@ -152,25 +153,37 @@ def _nothing(operations: RowOperations) -> RowOperations:
 
 
 def collect_columns(
-    transaction: Transaction, table: TableInfo, kind: RowOpKind, columns: Columns
+    transaction: Transaction,
+    table: TableInfo,
+    kind: RowOpKind,
+    columns: Columns,
+    cancel_check: CancelCheck = never_cancelled,
 ) -> RowResults:
     """Do an operation on those rows that fit, and report the others.
 
-    `columns`: of any Arrow type, by column id.
+    `columns`: of any Arrow type, by column id. Raises what `cancel_check` raises; nothing was done.
     """
-    return write_fitting(transaction, table, fitting_columns(transaction, table, kind, columns))
+    fitting = fitting_columns(transaction, table, kind, columns, cancel_check)
+    return write_fitting(transaction, table, fitting)
 
 
 def fitting_columns(
-    transaction: Transaction, table: TableInfo, kind: RowOpKind, columns: Columns
+    transaction: Transaction,
+    table: TableInfo,
+    kind: RowOpKind,
+    columns: Columns,
+    cancel_check: CancelCheck = never_cancelled,
 ) -> FittingRows:
-    """Those rows that fit, of columns of any Arrow type, by column id."""
+    """Those rows that fit, of columns of any Arrow type, by column id.
+
+    `cancel_check`: called while the others are looked for. Raises what it raises.
+    """
     length = max(map(len, columns.values()), default=0)
     try:
         fitting = transaction.coerce(table, columns)
         return FittingRows(RowOperations(kind, fitting, length), range(length), (), length)
     except DataError:
-        bad = _bad_rows(transaction, table, columns)
+        bad = _bad_rows(transaction, table, columns, cancel_check)
         if not bad:
             raise
     accepted = np.setdiff1d(np.arange(length), np.fromiter(bad, np.int64, len(bad)))
@@ -181,22 +194,45 @@ def fitting_columns(
 
 
 def _bad_rows(
-    transaction: Transaction, table: TableInfo, columns: Columns
+    transaction: Transaction, table: TableInfo, columns: Columns, cancel_check: CancelCheck
 ) -> dict[int, DataError | InterfaceError]:
+    """The rows with a value that does not fit, each with the error of its first one."""
     bad: dict[int, DataError | InterfaceError] = {}
     for column_id, values in columns.items():
+        words, places = _distinct(values)
 
         def attempt(
             start: int,
             stop: int,
             column_id: int = column_id,
-            values: pa.Array | pa.ChunkedArray = values,
+            words: pa.Array | pa.ChunkedArray = words,
         ) -> object:
-            return transaction.coerce(table, {column_id: values.slice(start, stop - start)})
+            cancel_check()
+            return transaction.coerce(table, {column_id: words.slice(start, stop - start)})
 
-        for row, error in faults(len(values), attempt).items():
-            bad.setdefault(row, error)
+        errors = faults(len(words), attempt)
+        if errors:
+            for row, place in enumerate(places):
+                if place in errors:
+                    bad.setdefault(row, errors[place])
     return bad
+
+
+def _distinct(
+    values: pa.Array | pa.ChunkedArray,
+) -> tuple[pa.Array | pa.ChunkedArray, Sequence[int]]:
+    """Values without repetitions, and the place of each among them.
+
+    The values themselves where they have a dictionary already, or Arrow compares none such.
+    """
+    array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    if isinstance(array, pa.Array) and not pa.types.is_dictionary(array.type):
+        try:
+            encoded = array.dictionary_encode("encode")
+        except pa.ArrowNotImplementedError:  # of lists and the like
+            return values, range(len(values))
+        return encoded.dictionary, encoded.indices.to_pylist()
+    return values, range(len(values))
 
 
 def key_of(table: TableInfo, columns: Columns, row: int) -> str:

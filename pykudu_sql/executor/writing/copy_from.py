@@ -141,7 +141,8 @@ class _FileRows:
         rows = self._rows()
         with self._state.followed():
             table, kind = self._plan.table, RowOpKind.INSERT
-            results = write_rows(self._mode, transaction, table, kind, rows, self._by_id)
+            check = self._state.check_cancelled
+            results = write_rows(self._mode, transaction, table, kind, rows, self._by_id, check)
         if self._mode is RowErrorMode.FAIL:
             return results
         positions = _AcceptedPositions(self._rejected_positions)
@@ -165,7 +166,9 @@ class _FileRows:
         with self._state.followed():
             for chunk in self._rows().chunks():
                 columns = self._by_id(chunk)
-                results = collect_columns(transaction, table, RowOpKind.INSERT, columns)
+                results = collect_columns(
+                    transaction, table, RowOpKind.INSERT, columns, self._state.check_cancelled
+                )
                 duplicates = [one for one in results.errors if one.sqlstate == error.sqlstate]
                 if duplicates:
                     # Of a key given twice the later row is meant.

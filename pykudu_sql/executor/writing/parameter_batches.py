@@ -85,7 +85,7 @@ def batch_action(
     if is_strict:
         operations = batch.convert(parameter_rows).operations
         return lambda transaction: transaction.write(table, operations)
-    fitting = _fitting(batch, parameter_rows, range(len(parameter_rows)))
+    fitting = _fitting(state, batch, parameter_rows, range(len(parameter_rows)))
     return lambda transaction: write_fitting(transaction, table, fitting)
 
 
@@ -113,7 +113,7 @@ def _collect_pieces(
     transaction: Transaction,
 ) -> RowResults:
     """Write the operations of some sets of parameters after those of others, those that fit."""
-    fitting_of = partial(_fitting, batch, parameter_rows)
+    fitting_of = partial(_fitting, state, batch, parameter_rows)
     return collect_pieces(state, batch.table, parts, fitting_of, transaction)
 
 
@@ -158,7 +158,9 @@ def collect_pieces(
         return write_fitting_batches(transaction, table, map(convert, parts))
 
 
-def _fitting(batch: Batch, every: Sequence[ParameterValues], part: range) -> FittingRows:
+def _fitting(
+    state: SessionState, batch: Batch, every: Sequence[ParameterValues], part: range
+) -> FittingRows:
     """The operations of a part of all sets of parameters; the rows of those that do not fit."""
     parameter_rows, convert = every[part.start : part.stop], batch.convert
     bad: Mapping[int, DataError | InterfaceError] = {}
@@ -168,7 +170,12 @@ def _fitting(batch: Batch, every: Sequence[ParameterValues], part: range) -> Fit
     except (DataError, InterfaceError) as error:
         if not is_row_error(error):
             raise
-        bad = faults(len(parameter_rows), lambda start, stop: convert(parameter_rows[start:stop]))
+
+        def attempt(start: int, stop: int) -> object:
+            state.check_cancelled()
+            return convert(parameter_rows[start:stop])
+
+        bad = faults(len(parameter_rows), attempt)
         accepted = [index for index in accepted if index not in bad]
         converted = convert([parameter_rows[index] for index in accepted])
     rows = batch.rows

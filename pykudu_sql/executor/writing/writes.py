@@ -338,7 +338,8 @@ def _from_query(
             with closing(stream), state.followed():
                 fill = repeated.coded if is_load and not stream.is_all else repeated.columns
                 columns_of = partial(_checked_columns, state, plan, fill)
-                return write_rows(mode, transaction, table, kind, stream, columns_of)
+                check = state.check_cancelled
+                return write_rows(mode, transaction, table, kind, stream, columns_of, check)
         if plan.by_address:
             read = partial(change_rows, state, plan.query, parameters, transaction, more_bytes)
             with closing(read()) as stream:
@@ -349,7 +350,7 @@ def _from_query(
                 return _write_at(state, transaction, plan, kind, stream, repeated)
         rows = storable(compute(state, plan.query, parameters, transaction))
         columns = _checked_columns(state, plan, repeated.columns, rows)
-        return write_columns(mode, transaction, table, kind, columns)
+        return write_columns(mode, transaction, table, kind, columns, state.check_cancelled)
 
     return lambda transaction: joined([run_once(transaction, row) for row in parameter_rows])
 

@@ -1,9 +1,11 @@
 """Rows whose values fit no cell, found by halving and reported beside the others."""
 
+import time
+
 import pyarrow as pa
 import pytest
 
-from pykudu_sql import Connection
+from pykudu_sql import Connection, Error
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.collecting import (
     FittingRows,
@@ -63,6 +65,61 @@ def test_rows_that_fit_are_written_and_the_others_reported_in_order(
         (2, "(k, word) = (3, c)", "InvalidArgument"),
     ]
     assert connection.execute("SELECT k, v FROM t ORDER BY k").fetchall() == [(1, 10), (4, 4)]
+
+
+@pytest.mark.parametrize("chunks", [1, 2])
+def test_a_value_that_comes_again_is_attempted_once(
+    state: SessionState, table: TableInfo, chunks: int
+) -> None:
+    attempts: list[None] = []
+    words = pa.array([["x", None, "y", "7"][i % 4] for i in range(4000)])
+    columns = {
+        0: pa.array(range(10, 4010)),
+        1: pa.array(["w"] * 4000),
+        2: words if chunks == 1 else pa.chunked_array([words[:1001], words[1001:]]),
+    }
+    results = state.transactions.write(
+        lambda t: collect_columns(
+            t, table, RowOpKind.INSERT, columns, lambda: attempts.append(None)
+        )
+    )
+    assert (results.applied, results.failed) == (2000, 2000)
+    assert [error.position for error in results.errors] == [
+        row for row in range(4000) if row % 4 in (0, 2)
+    ]
+    assert len(attempts) < 20
+
+
+def test_values_of_a_dictionary_are_found_too(state: SessionState, table: TableInfo) -> None:
+    values = pa.array(["x", "y", "x"]).dictionary_encode()
+    columns = {0: pa.array([5, 6, 7]), 1: pa.array(["w"] * 3), 2: values}
+    results = state.transactions.write(
+        lambda t: collect_columns(t, table, RowOpKind.INSERT, columns)
+    )
+    assert (results.applied, results.failed) == (0, 3)
+
+
+@pytest.mark.parametrize("way", ["query", "append", "arrow", "executemany"])
+def test_a_search_for_bad_values_ends_with_the_time_limit(connection: Connection, way: str) -> None:
+    connection.execute("CREATE TABLE days (id BIGINT PRIMARY KEY, day DATE)")
+    connection.execute("SET row_errors = 'collect'")
+    texts = [f"no day {i}" for i in range(30_000)]
+    ids = list(range(30_000))
+    connection.execute("SET statement_timeout = 300")
+    begun = time.monotonic()
+    with pytest.raises(Error) as caught:
+        if way == "query":
+            connection.execute("INSERT INTO days SELECT i, 'no day ' || i FROM range(30000) r(i)")
+        elif way == "append":
+            connection.append("days", {"id": ids, "day": texts})
+        elif way == "arrow":
+            connection.append("days", pa.table({"id": ids, "day": texts}))
+        else:
+            connection.executemany(
+                "INSERT INTO days VALUES (?, ?)", list(zip(ids, texts, strict=True))
+            )
+    assert caught.value.sqlstate == "57014"
+    assert time.monotonic() - begun < 5
 
 
 def test_a_key_is_shown_without_the_columns_that_were_not_given(table: TableInfo) -> None:
