@@ -13,6 +13,9 @@ _CONVERT = re.compile(r"\b(?:TRY_)?CONVERT\s*\(\s*\w+(?:\s*\([\d\s,]*\))?\s*,\s*
 _SELECT_WORD = re.compile(r"\bSELECT\s+SQL_\w+\s+\*\s*\Z", re.IGNORECASE)
 # `%s` and `%(name)s` of other drivers.
 _PYFORMAT = re.compile(r"%(?:\(\w*\)?)?\Z")
+# `?1` and `:1`: parameters by number.
+_NUMBERED = re.compile(r"(?<=[\s(,=<>])[?:]\d+")
+_PARAMETERS = "parameters are written ? or :name"
 _NO_SET = re.compile(r"\s*UPDATE\s+\S+\s+\w+\s*", re.IGNORECASE)
 # What the parser says of a bracket that is not closed.
 _EXPECTING = re.compile(r"Expecting (\S{1,2})")
@@ -35,6 +38,10 @@ def unparsed(error: ParseError, text: str) -> SyntaxError:
             span=SourceSpan(len(text)),
         )
     start = max(0, start)
+    numbered = _NUMBERED.search(text, max(0, start - 1))
+    if numbered and (numbered.start() <= start or "Alias" in description):
+        span = SourceSpan(numbered.start(), len(numbered[0]))
+        return SyntaxError(f'syntax error at or near "{numbered[0]}"', hint=_PARAMETERS, span=span)
     if word == "#":
         description = "a comment begins with --"
     if word == "[":
@@ -68,7 +75,7 @@ def _foreign(before: str, word: str) -> str | None:
     if word == "=" and _NO_SET.fullmatch(before):
         return "SET stands before what changes: UPDATE t SET a = 1 WHERE .."
     if _PYFORMAT.search(before):
-        return "parameters are written ? or :name"
+        return _PARAMETERS
     if _CONVERT.search(before):
         return "write CAST(value AS type), or TRY_CAST"
     if _SELECT_WORD.search(before):

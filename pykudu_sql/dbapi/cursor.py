@@ -315,7 +315,9 @@ class Cursor:
         self._check_connection()
         if rows is None:
             raise ProgrammingError(
-                "there are no rows to fetch", hint="execute a query first", sqlstate="24000"
+                "there are no rows to fetch",
+                hint="execute a query first; executemany keeps none",
+                sqlstate="24000",
             )
         return rows
 

@@ -8,7 +8,7 @@ from sqlalchemy import exc, schema
 from sqlalchemy.sql import compiler, selectable
 from sqlalchemy.sql.dml import Insert
 from sqlalchemy.sql.elements import BindParameter
-from sqlalchemy.sql.sqltypes import JSON, STRINGTYPE, Interval
+from sqlalchemy.sql.sqltypes import JSON, STRINGTYPE, Integer, Interval
 
 from pykudu_sql.sqlalchemy.on_conflict import OnConflictCompiler
 from pykudu_sql.sqlalchemy.types import ComputedInterval
@@ -83,6 +83,13 @@ class PykuduCompiler(OnConflictCompiler):
                 sides[number] = side._with_binary_element_type(ComputedInterval())
         binary.left, binary.right = sides
         return str(self._generate_generic_binary(binary, word, **kw))
+
+    def visit_floordiv_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        """Of integers an integer, cut towards zero as in PostgreSQL and SQLite."""
+        sides = (binary.left, binary.right)
+        if all(side.type._type_affinity is Integer for side in sides):
+            return str(self._generate_generic_binary(binary, " // ", **kw))
+        return str(super().visit_floordiv_binary(binary, operator, **kw))  # type: ignore[no-untyped-call]
 
     def visit_bitwise_xor_op_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
         left, right = self.process(binary.left, **kw), self.process(binary.right, **kw)

@@ -84,6 +84,15 @@ def test_an_insert_says_how_many_rows_it_has_made(engine: Any, metrics: Any) -> 
         assert made.rowcount == 2
 
 
+def test_whole_division_of_integers_is_an_integer(engine: Any) -> None:
+    seven, two = sa.literal(7), sa.literal(2)
+    query = sa.select(seven // two, -seven // two, (seven + 1) // (two + 1) * 10, 7.5 // two)
+    with engine.connect() as connection:
+        row = connection.execute(query).one()
+    assert tuple(row) == (3, -3, 20, 3)
+    assert [type(each) for each in row[:3]] == [int, int, int]
+
+
 def test_texts_are_gathered_and_ids_are_kept_in_both_forms(engine: Any) -> None:
     table = sa.Table("ids", sa.MetaData(), sa.Column("id", sa.UUID, primary_key=True))
     table.create(engine)
