@@ -4,6 +4,7 @@ from pykudu_sql.planner.constant_folding.snapshot_names import snapshot_bound
 from pykudu_sql.planner.ddl.new_names import check_new_name
 from pykudu_sql.planner.ddl_grammar.syntax import Expression
 from pykudu_sql.planner.parse.error_spans import errors_at
+from pykudu_sql.planner.parse.lexer import TokenKind
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import CreateSnapshot, DropSnapshot, Plan, UndropTable
@@ -15,7 +16,7 @@ def create_snapshot(tokens: TokenStream, context: PlanContext) -> Plan:
     """`CREATE SNAPSHOT [IF NOT EXISTS] name [AS OF moment] [COMMENT 's']`."""
     tokens.expect("CREATE", "SNAPSHOT")
     if_not_exists = tokens.accept("IF", "NOT", "EXISTS")
-    name = tokens.name("the snapshot's name")
+    name = _snapshot_name(tokens)
     bound = None
     if tokens.accept("AS"):
         tokens.expect("OF")
@@ -37,7 +38,7 @@ def next_bound(tokens: TokenStream, context: PlanContext) -> SnapshotBound:
 
     if tokens.accept("SNAPSHOT"):
         token = tokens.current
-        name = tokens.name("the snapshot's name")
+        name = _snapshot_name(tokens)
         span = token.span
         return snapshot_bound(name, context, span)
     if not tokens.accept("TIMESTAMP", "AS", "OF"):
@@ -53,6 +54,13 @@ def next_bound(tokens: TokenStream, context: PlanContext) -> SnapshotBound:
     return as_of_bound(value, context, span)
 
 
+def _snapshot_name(tokens: TokenStream) -> str:
+    """The name that comes next, as a name or a string. Raises SyntaxError: there is none."""
+    if tokens.current.kind is TokenKind.STRING and len(tokens.current.text) > len("''"):
+        return tokens.string().lower()
+    return tokens.name("the snapshot's name")
+
+
 def _up_to_comment(tokens: TokenStream) -> Expression:
     first = last = tokens.current
     while not tokens.at_end() and not tokens.at("COMMENT"):
@@ -66,7 +74,7 @@ def drop_snapshot(tokens: TokenStream, context: PlanContext) -> Plan:
     """`DROP SNAPSHOT [IF EXISTS] name`."""
     tokens.expect("DROP", "SNAPSHOT")
     if_exists = tokens.accept("IF", "EXISTS")
-    name = tokens.name("the snapshot's name")
+    name = _snapshot_name(tokens)
     tokens.expect_end()
     return DropSnapshot(name, if_exists)
 

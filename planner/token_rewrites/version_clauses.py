@@ -129,5 +129,5 @@ def _names_snapshot(tokens: list[Token], i: int) -> bool:
     if i + 3 >= len(tokens) or tokens[i + 2].text.upper() != "SNAPSHOT":
         return False
     name = tokens[i + 3]
-    quoted = name.token_type is TokenType.IDENTIFIER
-    return quoted or (name.token_type is not TokenType.STRING and name.text.isidentifier())
+    quoted = name.token_type in (TokenType.IDENTIFIER, TokenType.STRING)
+    return quoted or name.text.isidentifier()

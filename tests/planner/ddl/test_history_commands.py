@@ -90,7 +90,7 @@ def test_a_dropped_table_may_come_back_under_another_name(context: PlanContext) 
     ("planner", "sql"),
     [
         (create_snapshot, "create snapshot a as '2023-01-01'"),
-        (create_snapshot, "create snapshot 'a'"),
+        (create_snapshot, "create snapshot ''"),
         (drop_snapshot, "drop snapshot a b"),
         (undrop, "undrop table t as"),
     ],

@@ -168,7 +168,9 @@ def test_copy_into_a_table_that_is_not_there_says_how_to_make_it(
 
 def test_nested_columns_are_refused(database: Path, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('{"a": 1, "b": [1]}')
-    assert "which no table takes" in output_of(database, f".import {tmp_path}/x.json j --create")
+    output = output_of(database, f".import {tmp_path}/x.json j --create")
+    assert "which no table takes" in output
+    assert "frame" not in output
 
 
 def test_safe_mode_has_neither_command(database: Path, tmp_path: Path) -> None:
