@@ -316,7 +316,7 @@ class Cursor:
         if rows is None:
             raise ProgrammingError(
                 "there are no rows to fetch",
-                hint="execute a query first; executemany keeps none",
+                hint="execute a query first; executemany keeps no rows",
                 sqlstate="24000",
             )
         return rows
