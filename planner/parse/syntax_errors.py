@@ -17,6 +17,17 @@ _PYFORMAT = re.compile(r"%(?:\(\w*\)?)?\Z")
 _NUMBERED = re.compile(r"(?<=[\s(,=<>])[?:]\d+")
 _PARAMETERS = "parameters are written ? or :name"
 _NO_SET = re.compile(r"\s*UPDATE\s+\S+\s+\w+\s*", re.IGNORECASE)
+# Text that ends with the error's word, and what to write instead.
+_WRITTEN_OTHERWISE = tuple(
+    (re.compile(pattern + r"\Z", re.IGNORECASE), hint)
+    for pattern, hint in (
+        (r"\b(?:IN|EXISTS|ANY|ALL)\s+SELECT", "a subquery stands in parentheses: (SELECT ..)"),
+        (r"=<\s*\S+", "write <="),
+        (r"=>", "write >="),
+        (r"\bFOR\s+SYSTEM\s+TIME\s+\w+", "write FOR SYSTEM_TIME AS OF a time"),
+        (r"\bINTO", "COPY (SELECT ..) TO 'file' writes a file, INSERT INTO t SELECT .. to a table"),
+    )
+)
 # What the parser says of a bracket that is not closed.
 _EXPECTING = re.compile(r"Expecting (\S{1,2})")
 _BEFORE_BY = frozenset({"GROUP", "ORDER", "PARTITION"})
@@ -72,6 +83,9 @@ def _foreign(before: str, word: str) -> str | None:
     """A hint if an error stands behind what is written otherwise here. `word`: the error's."""
     if word == "*" and before.upper().split() == ["DELETE"]:
         return "write DELETE FROM t WHERE ..: it takes whole rows"
+    for pattern, hint in _WRITTEN_OTHERWISE:
+        if pattern.search(before + word):
+            return hint
     if word == "=" and _NO_SET.fullmatch(before):
         return "SET stands before what changes: UPDATE t SET a = 1 WHERE .."
     if _PYFORMAT.search(before):
