@@ -56,12 +56,15 @@ def prepare_head(tokens: TokenStream) -> tuple[str, tuple[str, ...]]:
     tokens.expect("PREPARE")
     name = tokens.name(_NAME_EXPECTED)
     types: list[str] = []
+    checked: set[str] = set()
     if tokens.accept_symbol("("):
         while not types or tokens.accept_symbol(","):
             place = tokens.current
             types.append(type_name(tokens))
-            with errors_at(place.span):
-                parse(f"SELECT CAST(NULL AS {types[-1]})")
+            if types[-1] not in checked:
+                with errors_at(place.span):
+                    parse(f"SELECT CAST(NULL AS {types[-1]})")
+                checked.add(types[-1])
         tokens.expect_symbol(")")
     if not tokens.accept("AS"):
         raise tokens.error("AS and a statement, or FROM and one in quotes,")

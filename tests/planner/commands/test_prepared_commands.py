@@ -2,6 +2,7 @@
 
 import pytest
 
+from pykudu_sql.planner.commands import prepared_commands
 from pykudu_sql.planner.commands.prepared_commands import prepare_head
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError, SyntaxError
@@ -11,6 +12,14 @@ def test_the_head_ends_before_the_statement() -> None:
     tokens = TokenStream("PREPARE P (int, Decimal(10, 2)) AS SELECT 1")
     assert prepare_head(tokens) == ("p", ("INT", "DECIMAL(10,2)"))
     assert tokens.at("SELECT")
+
+
+def test_a_type_that_comes_again_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+    monkeypatch.setattr(prepared_commands, "parse", texts.append)
+    head = prepare_head(TokenStream("PREPARE p (INT, TEXT, int, INT) AS SELECT 1"))
+    assert head[1] == ("INT", "TEXT", "INT", "INT")
+    assert len(texts) == 2
 
 
 @pytest.mark.parametrize(
