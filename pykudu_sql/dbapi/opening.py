@@ -41,8 +41,14 @@ def connect(
     from pykudu_sql.session.session import Session
     from pykudu_sql.settings import settings_of
 
+    inside, text = settings.get("database"), _path_text(path)
+    if text == ":memory:" and inside is not None and inside != "default":
+        raise exceptions.ProgrammingError(
+            f"a new database in memory has no database '{inside}' inside",
+            hint="the first argument is the path, as in connect('my.db')",
+        )
     database_settings, session_settings = settings_of({**settings, "read_only": read_only})
-    database = open_database(_path_text(path), database_settings)
+    database = open_database(text, database_settings)
     try:
         return Connection(Session(database, session_settings, autocommit))
     except BaseException:

@@ -1,4 +1,4 @@
-"""`executescript` and `total_changes`, as Python's sqlite3 has them."""
+"""What programs know of sqlite3: `executescript`, `total_changes`, `connect(database=..)`."""
 
 import asyncio
 from pathlib import Path
@@ -75,6 +75,12 @@ def test_all_ways_to_change_rows_count(tmp_path: Path) -> None:
         connection.commit()
     with pytest.raises(pykudu_sql.InterfaceError, match="the connection is closed"):
         _ = connection.total_changes
+
+
+def test_a_path_by_the_name_that_sqlite3_has_for_it_opens_no_memory() -> None:
+    with pytest.raises(pykudu_sql.ProgrammingError, match="the first argument is the path"):
+        pykudu_sql.connect(database="my.db")
+    pykudu_sql.connect(database="default").close()
 
 
 def test_asyncio_has_both() -> None:
