@@ -7,9 +7,10 @@ others are written.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
@@ -24,6 +25,7 @@ from pykudu_sql.storage.common.rows.row_result import (
     joined,
     status_of,
 )
+from pykudu_sql.storage.common.types.from_buffers import numbers_of
 from pykudu_sql.storage.errors import DataError, InterfaceError, UndefinedColumnError
 from pykudu_sql.storage.transaction.transaction import Transaction
 
@@ -211,17 +213,16 @@ def _bad_rows(
             return transaction.coerce(table, {column_id: words.slice(start, stop - start)})
 
         errors = faults(len(words), attempt)
-        if errors:
-            for row, place in enumerate(places):
-                if place in errors:
-                    bad.setdefault(row, errors[place])
+        rows = np.flatnonzero(np.isin(places, np.fromiter(errors, np.int64, len(errors))))
+        for row, place in zip(rows.tolist(), places[rows].tolist(), strict=True):
+            bad.setdefault(row, errors[place])
     return bad
 
 
 def _distinct(
     values: pa.Array | pa.ChunkedArray,
-) -> tuple[pa.Array | pa.ChunkedArray, Sequence[int]]:
-    """Values without repetitions, and the place of each among them.
+) -> tuple[pa.Array | pa.ChunkedArray, npt.NDArray[np.integer[Any]]]:
+    """Values without repetitions, and the place of each among them, shape (values,).
 
     The values themselves where they have a dictionary already, or Arrow compares none such.
     """
@@ -230,9 +231,9 @@ def _distinct(
         try:
             encoded = array.dictionary_encode("encode")
         except pa.ArrowNotImplementedError:  # of lists and the like
-            return values, range(len(values))
-        return encoded.dictionary, encoded.indices.to_pylist()
-    return values, range(len(values))
+            return values, np.arange(len(values))
+        return encoded.dictionary, numbers_of(encoded.indices)
+    return values, np.arange(len(values))
 
 
 def key_of(table: TableInfo, columns: Columns, row: int) -> str:
