@@ -206,7 +206,8 @@ def _engine(query: Query, facts: EngineFacts | None) -> list[str]:
         coded = () if query.coded is None else query.coded.columns
         keys = ", ".join(f"{column.column} ({column.scan})" for column in coded)
         by_codes = [f"grouped by codes if the words are few: {keys}"] if keys else []
-        unused = [] if query.scanned is None else ["not used if few rows are read"]
+        few = "few rows are read or selected" if query.is_selection else "few rows are read"
+        unused = [] if query.scanned is None else [f"not used if {few}"]
         top = [] if query.top is None else [_top(query.top, query.scans[0])]
         early = () if query.early is None else query.early.subqueries
         first = [

@@ -15,7 +15,7 @@ GOLDENS = [
         """
         ENGINE
           sql: SELECT "value" FROM "__scan_0" AS "events" WHERE "host" = 'a' AND "at" >= 100 AND "at" < 300
-          not used if few rows are read
+          not used if few rows are read or selected
           SCAN events (__scan_0)
             tablets: 2 of 48
             pushed: host = 'a' AND at >= 100 AND at <= 299
