@@ -63,7 +63,7 @@ class MaintenanceManager:
     def __init__(self, context: "MaintenanceContext") -> None:
         """Not started yet."""
         self.last_error: Exception | None = None
-        self._last_failure = ""
+        self._failing: set[tuple[OperationKind, str, type[Exception]]] = set()
         self.log = RunLog()
         self.running: OperationStats | None = None
         self._context = context
@@ -242,18 +242,22 @@ class MaintenanceManager:
         """Run something and keep what it did, or why it failed."""
         started, clock = wall_micros(), time.perf_counter()
         effect, failure, is_news = Effect(), "", False
+        subject = op.kind, op.tablet_id, op.table
         try:
             effect = run()
-            self.last_error, self._last_failure = None, ""
+            self.last_error = None
+            self._failing = {one for one in self._failing if one[:2] != subject[:2]}
             return effect
         except Exception as error:
             failure = str(error) or type(error).__name__
             is_ended = self._stop.is_set() or isinstance(error, QueryCancelledError)
-            is_news = failure != self._last_failure and not is_ended
-            self._last_failure = failure
+            # The text names another file each time.
+            kind_of_failure = (*subject[:2], type(error))
+            is_news = kind_of_failure not in self._failing and not is_ended
+            self._failing.add(kind_of_failure)
             raise
         finally:
-            subject, took = (op.kind, op.tablet_id, op.table), time.perf_counter() - clock
+            took = time.perf_counter() - clock
             record = OperationRun(*subject, started, took, effect.written, effect.freed, failure)
             self.log.add(record)
             _note(record, logging.WARNING if is_news else logging.INFO)

@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pyarrow as pa
 import pytest
@@ -236,6 +236,27 @@ def test_what_fails_is_a_warning_in_the_programs_log_unless_a_close_ended_it(
         with caplog.at_level(logging.WARNING, "pykudu_sql"), pytest.raises(DiskError):
             store.maintenance.run_due()
         assert len(caplog.records) == (not stopped)
+
+
+def test_what_fails_again_and_again_is_one_warning_until_it_succeeds(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    broken: list[Fail] = []
+    env = FaultEnv(MemoryEnv(), refuse_creation(broken))
+    with closing(Store(env, "/db", BY_HAND)) as store:
+        table = make_table(store)
+        insert(store, table, 0)
+
+        def flushed() -> int:
+            with caplog.at_level(logging.WARNING, "pykudu_sql"), suppress(DiskError):
+                store.flush()
+            return len(caplog.records)
+
+        broken += [Fail(), Fail(), Fail()]
+        assert [flushed() for _ in range(4)] == [1, 1, 1, 1]
+        insert(store, table, 1)
+        broken += [Fail(), Fail()]
+        assert [flushed() for _ in range(2)] == [2, 2]
 
 
 def test_a_log_that_a_quiet_tablet_holds_is_cut_by_flushing_it() -> None:
