@@ -106,7 +106,7 @@ def _number(key: ParameterKey) -> int:
     if str(number) != text or not 1 <= number <= _MOST_PARAMETERS:
         raise ProgrammingError(
             f"${text:.80} is no parameter",
-            hint=f"number them from $1 to at most ${_MOST_PARAMETERS}, without zeros in front",
+            hint=f"their numbers go from 1 to {_MOST_PARAMETERS}, without zeros in front",
             sqlstate="42P02",
         )
     return number

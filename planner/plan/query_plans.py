@@ -277,8 +277,11 @@ class Query:
     @property
     def is_selection(self) -> bool:
         """Whether its rows are all that a condition on its table leaves, or the first of them."""
-        (scan, *others), scanned = self.scans, self.scanned
-        if scanned is None or others or scan.predicate is None or scan.limit is not None:
+        scanned = self.scanned
+        if scanned is None:
+            return False
+        (scan,) = self.scans
+        if scan.predicate is None or scan.limit is not None:
             return False
         is_sorted = scanned.order is not ScanOrder.NONE or bool(scanned.sort)
         return not is_sorted or (scanned.order is ScanOrder.NONE and scanned.limit is not None)
