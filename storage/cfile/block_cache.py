@@ -105,6 +105,10 @@ class BlockCache:
         """Whether less than half of it is in use: what is kept then crowds out nothing."""
         return 2 * self._used < self.capacity
 
+    def has_room_for(self, size: int) -> bool:
+        """Whether so many bytes more crowd out nothing."""
+        return self._used + size <= self.capacity
+
     def is_asked_again(self, key: Key) -> bool:
         """Whether this was asked about a key not long ago. It is a hint: few keys are remembered.
 

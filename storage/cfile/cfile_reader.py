@@ -275,8 +275,8 @@ class CFileReader:
     def coded(self) -> CodedColumn | None:
         """The whole column as codes and words, None where the cache does not have it decoded.
 
-        Integers are coded when they are asked for and already are in the cache, while that has
-        room: who scans a column for the first time does not wait for it.
+        Integers are coded when they are asked for and already are in the cache, where codes crowd
+        out nothing: who scans a column for the first time does not wait for it.
         """
         key = (*self._key, "codes")
         cached = self._cache.get(key)
@@ -287,7 +287,7 @@ class CFileReader:
             return None
         if pa.types.is_dictionary(whole.array.type):
             return coded_words(whole.array, self.type)
-        if not self._cache.has_room:
+        if not self._cache.has_room_for(bytes_of(whole.array)):
             return None
         coded = coded_integers(whole.array, self.type, self.zone_map)
         self._cache.put(key, _NO_CODES if coded is None else coded, coded.nbytes if coded else 0)

@@ -97,12 +97,14 @@ def test_others_have_none(files: Any, type_name: str, cells: Sequence[Cell]) -> 
     assert coded(files, cells, type_name) is None
 
 
-def test_a_cache_that_is_half_full_is_not_filled_with_codes(files: Any) -> None:
+def test_codes_crowd_nothing_out_of_the_cache(files: Any) -> None:
     cfile = stored(files, list(range(100)), parse_type("BIGINT"), "PLAIN_ENCODING")
     cache: BlockCache = cfile._cache
     cfile.read_all()
-    cache.put(("another", "column"), object(), cache.capacity // 2)
+    cache.put(("another", "column"), object(), cache.capacity - cache.used - 10)
     assert cfile.coded() is None
+    cache.pop(("another", "column"))
+    assert cfile.coded() is not None
 
 
 def test_rows_that_a_column_does_not_have_are_refused_when_it_is_decoded(files: Any) -> None:
