@@ -271,7 +271,7 @@ def _is_in(stored: npt.NDArray[Any], members: InList, column_type: DataType) -> 
 
 
 # Flags of a set for each row that is looked up: to make them is not to take longer than that.
-_TABLE_SHARE = 16
+_TABLE_SHARE = 64
 # As many are searched one by one; NumPy's way for many has 50 us of calls before it begins.
 _SEARCHED_ROWS = 4096
 
