@@ -272,8 +272,8 @@ class CFileReader:
             stats.bytes_decoded += runs.nbytes
         return runs
 
-    def coded(self) -> CodedColumn | None:
-        """The whole column as codes and words, None where the cache does not have it decoded.
+    def coded(self, start: int, stop: int) -> CodedColumn | None:
+        """The rows start <= ordinal < stop in codes, None where the cache does not have them so.
 
         Integers are coded when they are asked for and already are in the cache, where codes crowd
         out nothing: who scans a column for the first time does not wait for it.
@@ -281,17 +281,17 @@ class CFileReader:
         key = (*self._key, "codes")
         cached = self._cache.get(key)
         if isinstance(cached, CodedColumn):
-            return cached
+            return cached.slice(start, stop)
         whole = self._decoded.cached_whole() if cached is None else None
         if whole is None:
             return None
         if pa.types.is_dictionary(whole.array.type):
-            return coded_words(whole.array, self.type)
+            return coded_words(whole.array.slice(start, stop - start), self.type)
         if not self._cache.has_room_for(bytes_of(whole.array)):
             return None
         coded = coded_integers(whole.array, self.type, self.zone_map)
         self._cache.put(key, _NO_CODES if coded is None else coded, coded.nbytes if coded else 0)
-        return coded
+        return None if coded is None else coded.slice(start, stop)
 
     @property
     def equal_cells(self) -> EqualCells | None:

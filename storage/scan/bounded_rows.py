@@ -67,7 +67,7 @@ def with_ranges(scan: TableScan) -> TableScan:
 
 def rows_to_read(scan: TableScan) -> int:
     """At least as many rows as match: those alive in the stretches that may have some."""
-    return sum(_alive_rows(scan, read) for read in with_ranges(scan).reads)
+    return _rows_left(with_ranges(scan))
 
 
 def read_within(scan: TableScan, most: int) -> pa.Table | None:
@@ -76,9 +76,10 @@ def read_within(scan: TableScan, most: int) -> pa.Table | None:
     `scan`: without limit and order. Raises CorruptionError, DiskError: the rows cannot be read.
     """
     scan = with_ranges(scan)
-    if _fits(scan, rows_to_read(scan), most):
+    rows = _rows_left(scan)
+    if _fits(scan, rows, most):
         return scan.to_table()
-    blocks = matching_within(scan, most)
+    blocks = _matching(scan, rows, most)
     return None if blocks is None else assemble(scan.shown_columns, iter(blocks))
 
 
@@ -88,8 +89,12 @@ def matching_within(scan: TableScan, most: int) -> Sequence[RowBlock] | None:
     `scan`: without limit and order. Raises CorruptionError, DiskError: the rows cannot be read.
     """
     scan = with_ranges(scan)
+    return _matching(scan, _rows_left(scan), most)
+
+
+def _matching(scan: TableScan, rows: int, most: int) -> Sequence[RowBlock] | None:
+    """The rows that match, within the bytes. `rows`: that the ranges of the scan leave."""
     row_filter = scan.row_filter()
-    rows = rows_to_read(scan)
     if not _fits(scan, rows, most) and (
         row_filter is None or sampled(scan, row_filter, SAMPLE_ROWS).bytes_per_row * rows > most
     ):
@@ -119,6 +124,11 @@ def _with_ranges(scan: TableScan, read: RowSetRead, row_filter: RowFilter | None
         return read
     ranges = rowset.ranges_to_read(row_filter, scan.bound, read.own, scan.stats)
     return replace(read, ranges=ranges)
+
+
+def _rows_left(scan: TableScan) -> int:
+    """Rows that are alive in the ranges of a scan."""
+    return sum(_alive_rows(scan, read) for read in scan.reads)
 
 
 def _alive_rows(scan: TableScan, read: RowSetRead) -> int:

@@ -8,6 +8,7 @@ from the least: frame-of-reference coding (Lemire and Boytsov, "Decoding billion
 second through vectorization", 2015) with one frame for a whole column.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ _CODES = (np.dtype(np.uint8), np.dtype(np.uint16))
 
 @dataclass(frozen=True, eq=False)
 class CodedColumn:
-    """All rows of a column.
+    """Rows of a column.
 
     Attributes:
         type: of the column.
@@ -46,21 +47,26 @@ class CodedColumn:
     @property
     def nbytes(self) -> int:
         """Memory of it."""
-        return self.codes.nbytes + int(self.words.nbytes)
+        valid = 0 if self.valid is None else self.valid.nbytes
+        return self.codes.nbytes + int(self.words.nbytes) + valid
 
-    def matches(self, predicate: Predicate, column_id: int, start: int, stop: int) -> Mask | None:
-        """Which rows start <= ordinal < stop a predicate over this column alone holds for.
+    def slice(self, start: int, stop: int) -> "CodedColumn":
+        """The rows start <= place < stop, no copy."""
+        valid = None if self.valid is None else self.valid[start:stop]
+        return replace(self, codes=self.codes[start:stop], valid=valid)
+
+    def matches(self, predicate: Predicate, column_id: int) -> Mask | None:
+        """Which rows a predicate over this column alone holds for.
 
         None where that takes more than a few comparisons of codes.
         """
         types = {column_id: self.type}
         words = evaluate(predicate, {column_id: self.words}, types)
-        mask = compared_codes(self.codes[start:stop], words)
+        mask = compared_codes(self.codes, words)
         if mask is not None and self.valid is not None:
-            valid = self.valid[start:stop]
-            mask &= valid
+            mask &= self.valid
             if evaluate(predicate, {column_id: pa.nulls(1, self.words.type)}, types)[0]:
-                mask |= ~valid
+                mask |= ~self.valid
         return mask
 
 

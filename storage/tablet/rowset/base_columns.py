@@ -160,10 +160,10 @@ class BaseColumns:
     def _by_word(
         self, step: FilterStep, column: ColumnSchema, start: int, stop: int
     ) -> npt.NDArray[np.bool_] | None:
-        coded = self._base.coded(column)
+        coded = self._base.coded(column, start, stop)
         if coded is None or len(coded.words) > stop - start:
             return None
-        return coded.matches(step.predicate, column.id, start, stop)
+        return coded.matches(step.predicate, column.id)
 
     def _by_run(
         self, step: FilterStep, column: ColumnSchema, start: int, stop: int

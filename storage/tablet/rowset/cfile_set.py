@@ -296,13 +296,13 @@ class CFileSet:
         runs = None if cfile is None else cfile.runs(stats)
         return None if runs is None else runs.in_type(column.type.arrow)
 
-    def coded(self, column: ColumnSchema) -> CodedColumn | None:
-        """The base cells of a column as codes, None where no memory holds them so.
+    def coded(self, column: ColumnSchema, start: int, stop: int) -> CodedColumn | None:
+        """The base cells of rows start <= ordinal < stop in codes, None where no memory has them.
 
         None also where its cells have another type than the column.
         """
         cfile = self._cfile_of(column)
-        return None if cfile is None or cfile.type != column.type else cfile.coded()
+        return None if cfile is None or cfile.type != column.type else cfile.coded(start, stop)
 
     def words(self, column: ColumnSchema) -> pa.Array | None:
         """At least the values that a column's base cells have, None without a dictionary."""

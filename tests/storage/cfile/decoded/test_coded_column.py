@@ -42,10 +42,15 @@ def stored(files: Any, cells: Sequence[Cell], column_type: DataType, encoding: s
 
 def coded(files: Any, cells: Sequence[Cell], type_name: str) -> CodedColumn | None:
     cfile = stored(files, cells, parse_type(type_name), "AUTO_ENCODING")
-    assert cfile.coded() is None  # nothing of it is decoded
+    assert cfile.coded(0, len(cells)) is None  # nothing of it is decoded
     cfile.read_all()
-    column: CodedColumn | None = cfile.coded()
-    assert cfile.coded() is column  # kept
+    column: CodedColumn | None = cfile.coded(0, len(cells))
+    again = cfile.coded(0, len(cells))
+    if column is not None:  # kept
+        assert np.shares_memory(again.codes, column.codes)
+        assert cfile.coded(1, len(cells)).codes.tolist() == column.codes[1:].tolist()
+    else:
+        assert again is None
     return column
 
 
@@ -75,7 +80,7 @@ def test_close_integers_have_codes_of_one_or_two_bytes(
             predicate = Comparison(COLUMN, op, value)
             whole = {COLUMN: cells_to_array(cells, column.type)}
             expected = evaluate(predicate, whole, {COLUMN: column.type})
-            mask = column.matches(predicate, COLUMN, 0, len(cells))
+            mask = column.matches(predicate, COLUMN)
             assert mask is not None
             assert mask.tolist() == expected.tolist()
 
@@ -102,9 +107,9 @@ def test_codes_crowd_nothing_out_of_the_cache(files: Any) -> None:
     cache: BlockCache = cfile._cache
     cfile.read_all()
     cache.put(("another", "column"), object(), cache.capacity - cache.used - 10)
-    assert cfile.coded() is None
+    assert cfile.coded(0, 100) is None
     cache.pop(("another", "column"))
-    assert cfile.coded() is not None
+    assert cfile.coded(0, 100) is not None
 
 
 def test_rows_that_a_column_does_not_have_are_refused_when_it_is_decoded(files: Any) -> None:
@@ -145,7 +150,7 @@ def test_any_predicate_holds_for_the_same_rows(
     array = cells_to_array(cells, bigint)
     column = coded_words(array.dictionary_encode(), bigint)
     expected = evaluate(predicate, {COLUMN: array.slice(start, stop - start)}, {COLUMN: bigint})
-    mask = column.matches(predicate, COLUMN, start, stop)
+    mask = column.slice(start, stop).matches(predicate, COLUMN)
     assert mask is None or mask.tolist() == expected.tolist()
 
 
@@ -153,7 +158,7 @@ def test_a_set_of_many_places_is_left_to_who_reads_the_cells() -> None:
     bigint = parse_type("BIGINT")
     array = pa.array(range(40), pa.int64())
     column = coded_words(array.dictionary_encode(), bigint)
-    assert column.matches(InList(COLUMN, tuple(range(0, 40, 2))), COLUMN, 0, 40) is None
-    side_by_side = column.matches(InList(COLUMN, tuple(range(5, 30))), COLUMN, 0, 40)
+    assert column.matches(InList(COLUMN, tuple(range(0, 40, 2))), COLUMN) is None
+    side_by_side = column.matches(InList(COLUMN, tuple(range(5, 30))), COLUMN)
     assert side_by_side is not None
     assert np.flatnonzero(side_by_side).tolist() == list(range(5, 30))
