@@ -1,5 +1,6 @@
 """A cursor as an Arrow stream: the whole result or an error, never a part in silence."""
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -195,3 +196,21 @@ def test_threads_that_share_a_reader_get_each_batch_once(connection: Connection)
 
         with ThreadPoolExecutor(4) as pool:
             assert sum(pool.map(rows_read, range(4))) == ROWS
+
+
+def test_the_end_of_a_reader_that_threads_share_is_the_end_for_each(
+    connection: Connection,
+) -> None:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(40):
+            reader = connection.execute("SELECT range FROM range(5000)").fetch_record_batch(500)
+
+            def rows_read(_: int, reader: pa.RecordBatchReader = reader) -> int:
+                return sum(batch.num_rows for batch in reader)
+
+            with ThreadPoolExecutor(4) as pool:
+                assert sum(pool.map(rows_read, range(4))) == 5000
+    finally:
+        sys.setswitchinterval(interval)

@@ -145,7 +145,7 @@ UNLIKE = "SELECT k, 'a', 'A', 'a' FROM t"
     [
         f"SELECT * FROM ({UNLIKE})",
         f"WITH q AS ({UNLIKE}) SELECT * FROM q",
-        f"SELECT * FROM ({UNLIKE} UNION ALL SELECT 1, 2, 3, 4) ORDER BY k LIMIT 1",
+        f"SELECT * FROM ({UNLIKE} UNION ALL SELECT 9, 2, 3, 4) ORDER BY k LIMIT 1",
         f"SELECT k, \"'a'\", \"'A'_1\", \"'a'_2\" FROM ({UNLIKE})",
         "SELECT * FROM v",
         "SELECT * FROM c",
