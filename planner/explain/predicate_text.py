@@ -19,6 +19,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     InList,
     IsNotNull,
     IsNull,
+    Like,
     Op,
     Or,
     StartsWith,
@@ -68,6 +69,9 @@ def predicate_text(template: PredicateTemplate, schema: Schema) -> str:
         case StartsWith(column_id, prefix):
             column = schema.by_id[column_id]
             return f"{column.name} STARTS WITH {value_text(prefix, column)}"
+        case Like(column_id, pattern):
+            column = schema.by_id[column_id]
+            return f"{column.name} LIKE {value_text(pattern, column)}"
         case ParameterComparison(column, op, parameter):
             return f"{column.name} {op} {parameter_text(parameter.key)}"
         case ParameterInList(column, values):

@@ -31,11 +31,13 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     InList,
     IsNotNull,
     IsNull,
+    Like,
     Op,
     Or,
     Predicate,
     StartsWith,
 )
+from pykudu_sql.storage.common.predicate.text_pattern import has_escape, prefix_of
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import EPOCH, EPOCH_DAY, Cell, DataType, Kind
 
@@ -106,9 +108,40 @@ def compare(column: ColumnSchema, op: Op, value: object) -> Approximation:
     return ANY_ROW if cell is None else Approximation(Comparison(column.id, op, cell), True)
 
 
+def compare_near(column: ColumnSchema, op: Op, value: object) -> Predicate:
+    """What holds wherever the condition `column op value` does, of a value of a hidden type.
+
+    The engine may have it as a number of 32 bits, to which it rounds the column, or as a time with
+    parts of a microsecond; of texts there are types that equal other texts, such as numbers of any
+    length.
+    """
+    data_type, value = column.type, _as_double(value)
+    if data_type.is_floating:
+        return compare(column, op, value).predicate
+    if isinstance(value, dt.datetime):
+        moment = _stored_fraction(data_type, value)
+        return ALWAYS if moment is None else _compare_within(column, op, moment, Fraction(1))
+    is_number = data_type.is_integer or data_type.kind is Kind.DECIMAL
+    if not isinstance(value, float) or not is_number or not math.isfinite(value):
+        return ALWAYS
+    middle = Fraction(value) * 10**data_type.scale
+    return _compare_within(column, op, middle, abs(middle) / (1 << 22) + 1)
+
+
 def among(column: ColumnSchema, values: Iterable[object]) -> Approximation:
     """The condition `column IN (values)`."""
     return any_approximation([compare(column, Op.EQ, value) for value in values])
+
+
+def among_near(column: ColumnSchema, values: Iterable[object]) -> Predicate:
+    """What holds wherever `column IN (values)` does, if the engine makes one type of the values
+    that holds some of them, and the column's, less exactly."""
+    return disjunction([compare_near(column, Op.EQ, value) for value in values])
+
+
+def _as_double(value: object) -> object:
+    is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+    return _double(value) if is_number else value
 
 
 def all_approximations(parts: Sequence[Approximation]) -> Approximation:
@@ -135,6 +168,23 @@ def starts_with(column: ColumnSchema, prefix: str) -> Predicate:
     if not column.type.is_text or not prefix:
         return ALWAYS
     return StartsWith(column.id, prefix)
+
+
+def like(column: ColumnSchema, pattern: str) -> Approximation:
+    """The condition `column LIKE pattern`, without ESCAPE."""
+    if not column.type.is_text:
+        return ANY_ROW
+    if pattern and not pattern.strip("%"):
+        return Approximation(null_test(column, False), True)
+    prefix = prefix_of(pattern)
+    if prefix == pattern:
+        return compare(column, Op.EQ, pattern)
+    begins = starts_with(column, prefix)
+    if pattern == f"{prefix}%" and prefix:
+        return Approximation(begins, True)
+    if has_escape(pattern):
+        return Approximation(begins, False)
+    return Approximation(conjunction((begins, Like(column.id, pattern))), True)
 
 
 def conjunction(parts: Iterable[Predicate]) -> Predicate:
@@ -280,7 +330,11 @@ def _near_decimal(column: ColumnSchema, op: Op, value: object) -> Predicate:
     if not math.isfinite(value):
         return ALWAYS
     middle = Fraction(float(value)) * 10**column.type.scale
-    margin = abs(middle) / (1 << 50) + 1
+    return _compare_within(column, op, middle, abs(middle) / (1 << 50) + 1)
+
+
+def _compare_within(column: ColumnSchema, op: Op, middle: Fraction, margin: Fraction) -> Predicate:
+    """What holds wherever `column op value` does for a value that is off by `margin` at most."""
     upper = _compare_exact(column, Op.LE, middle + margin)
     lower = _compare_exact(column, Op.GE, middle - margin)
     if op is Op.EQ:

@@ -6,19 +6,22 @@ expression a second time.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 
 from sqlglot import exp
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.bound_query import BoundQuery, relation_of, table_of
 from pykudu_sql.planner.bind.relations import ColumnReferences, DerivedTable, Scope, TableReference
-from pykudu_sql.planner.constant_folding.constant import Constant, Hole, constant, constants
+from pykudu_sql.planner.constant_folding.constant import Constant, Hole, Typing, constant, constants
 from pykudu_sql.planner.operands.comparison import (
     among,
+    among_near,
     compare,
+    compare_near,
+    like,
     mirrored,
     null_test,
-    starts_with,
 )
 from pykudu_sql.planner.operands.template import (
     ParameterComparison,
@@ -41,7 +44,6 @@ COMPARISONS: Mapping[type[exp.Expr], Op] = {
     exp.GT: Op.GT,
     exp.GTE: Op.GE,
 }
-_WILDCARDS = "%_"
 STRAIGHT: Mapping[DerivedTable, Scope] = {}
 
 
@@ -62,6 +64,8 @@ class Condition:
     fails_null: bool
     is_exact: bool = False
 
+
+_EXACT_IN_DOUBLE = 1 << 53
 
 Reader = Callable[[exp.Expr], Condition | None]
 
@@ -146,6 +150,8 @@ class ConditionReader:
         if isinstance(constant, Hole):
             hole = Parameter(constant.key, schema.type, schema.name)
             return Condition(reference, ParameterComparison(schema, op, hole), True, True)
+        if constant.typing is Typing.HIDDEN:
+            return Condition(reference, compare_near(schema, op, constant.value), fails_null=True)
         predicate, is_exact = compare(schema, op, constant.value)
         return Condition(
             reference, predicate, True, is_exact and constant.is_whole_beside(schema.type)
@@ -161,8 +167,19 @@ class ConditionReader:
     def _between(self, node: exp.Expr) -> Condition | None:
         if not isinstance(node, exp.Between) or node.args.get("symmetric"):
             return None
-        lower = self._compare(node.this, Op.GE, node.args["low"])
-        upper = self._compare(node.this, Op.LE, node.args["high"])
+        low, high = node.args["low"], node.args["high"]
+        ends = (self.constant(low), self.constant(high))
+        bound_column = self.column(node.this)
+        if bound_column is not None and _lose_digits(ends):
+            reference, schema = bound_column
+            near = [
+                compare_near(schema, op, end.value)
+                for op, end in zip((Op.GE, Op.LE), ends, strict=True)
+                if isinstance(end, Constant)
+            ]
+            return Condition(reference, all_of(near), fails_null=True)
+        lower = self._compare(node.this, Op.GE, low)
+        upper = self._compare(node.this, Op.LE, high)
         parts = [part for part in (lower, upper) if part is not None]
         return conjunction(parts, len(parts) == 2) if parts else None
 
@@ -185,6 +202,8 @@ class ConditionReader:
             Parameter(each.key, schema.type, schema.name) if isinstance(each, Hole) else each.value
             for each in listed
         ]
+        if _lose_digits(listed):
+            return Condition(reference, among_near(schema, values), fails_null=True)
         is_whole = all(
             isinstance(each, Hole) or each.is_whole_beside(schema.type) for each in listed
         )
@@ -235,12 +254,8 @@ class ConditionReader:
         reference, schema = bound_column
         if not schema.type.is_text:
             return None
-        pattern = constant.value
-        first = min((pattern.index(c) for c in _WILDCARDS if c in pattern), default=len(pattern))
-        prefix = pattern[:first]
-        if first == len(pattern):
-            return Condition(reference, compare(schema, Op.EQ, prefix).predicate, fails_null=True)
-        return Condition(reference, starts_with(schema, prefix), fails_null=True)
+        predicate, is_exact = like(schema, constant.value)
+        return Condition(reference, predicate, True, is_exact)
 
     def _flag(self, node: exp.Expr) -> Condition | None:
         """A bare BOOLEAN column, or NOT of one."""
@@ -278,6 +293,18 @@ class ConditionReader:
             for key, parts in by_reference.items():
                 parts.append(here[key])
         return [_disjunction(parts, is_whole) for parts in by_reference.values()]
+
+
+def _lose_digits(listed: Sequence[Constant | Hole | None]) -> bool:
+    """Whether values that are compared together may change with the type that all are cast to."""
+    constants = [each for each in listed if isinstance(each, Constant)]
+    if any(each.typing is Typing.HIDDEN for each in constants):
+        return True
+    values = [each.value for each in constants]
+    if not any(isinstance(value, float) for value in values):
+        return False
+    whole = [value for value in values if isinstance(value, int | Decimal)]
+    return not all(-_EXACT_IN_DOUBLE <= number <= _EXACT_IN_DOUBLE for number in whole)
 
 
 def stored_column(node: exp.Expr, bound: BoundQuery) -> tuple[TableReference, ColumnSchema] | None:

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
 from pykudu_sql.planner.bind.relations import TableReference
-from pykudu_sql.planner.operands.comparison import among, compare, null_test, starts_with
+from pykudu_sql.planner.operands.comparison import among, compare, like, null_test, starts_with
 from pykudu_sql.planner.operands.template import (
     AllOf,
     AnyOf,
@@ -27,6 +27,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     Comparison,
     InList,
     IsNotNull,
+    Like,
     Or,
     StartsWith,
 )
@@ -76,7 +77,7 @@ def _parts(template: PredicateTemplate) -> Iterator[PredicateTemplate]:
 def _only_column(part: PredicateTemplate) -> int | None:
     """The one column that a condition is about."""
     match part:
-        case Comparison() | InList() | StartsWith() | IsNotNull():
+        case Comparison() | InList() | StartsWith() | Like() | IsNotNull():
             return part.column_id
         case ParameterComparison() | ParameterInList():
             return part.column.id
@@ -99,6 +100,8 @@ def _restated(part: PredicateTemplate, column: ColumnSchema) -> PredicateTemplat
             return among(column, cells).predicate
         case StartsWith(_, str() as prefix):
             return starts_with(column, prefix)
+        case Like(_, pattern):
+            return like(column, pattern).predicate
         case IsNotNull():
             return null_test(column, False)
         case ParameterComparison(_, op, parameter):

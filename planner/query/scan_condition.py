@@ -12,6 +12,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     InList,
     IsNotNull,
     IsNull,
+    Like,
     Or,
     Predicate,
     StartsWith,
@@ -49,6 +50,9 @@ def scan_condition(predicate: Predicate | None, schema: Schema) -> str | None:
         case StartsWith(column_id, str() as prefix) if not _PATTERN_MARKS.intersection(prefix):
             quoted = prefix.replace("'", "''")
             return f"{_name(column_id, schema)} LIKE '{quoted}%'"
+        case Like(column_id, pattern):
+            quoted = pattern.replace("'", "''")
+            return f"{_name(column_id, schema)} LIKE '{quoted}'"
         case _:
             return None
 

@@ -32,6 +32,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     Comparison,
     InList,
     Leaf,
+    Like,
     Op,
     StartsWith,
 )
@@ -112,7 +113,7 @@ class CFileReader:
         is not what was written.
         """
         mask = self.zone_map.may_match(leaf)
-        if isinstance(leaf, InList | StartsWith) or (
+        if isinstance(leaf, InList | StartsWith | Like) or (
             isinstance(leaf, Comparison) and leaf.op is Op.EQ
         ):
             words = self.words() if mask.any() else None

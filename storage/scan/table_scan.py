@@ -43,6 +43,9 @@ from pykudu_sql.storage.tablet.rowset.row_address import ROW_ADDRESS, located
 from pykudu_sql.storage.tablet.rowset.rowset import RowBlock, TextForm
 
 PARALLEL_ROWS = 200_000
+# Of no more rows, those that match are copied however many they are: it costs little, and the
+# values of a few rows narrow the scans that they are joined with.
+_EXACT_ROWS = 16 * 1024
 # Rowsets read at once: two processors are busy while the few rows that match in a third wait for
 # who asked. Of a stream rows are many, and its engine computes too.
 _MOST_AT_ONCE = 3
@@ -211,6 +214,8 @@ class TableScan:
     def _whole_rowsets(self) -> Iterator[RowBlock]:
         """Every rowset in one go; side by side, when they are large."""
         scan_filter = self.row_filter()
+        if scan_filter is not None and self.row_count <= _EXACT_ROWS:
+            scan_filter = scan_filter.exactly()
         if not self._is_large(scan_filter):
             for read in self.reads:
                 yield from self._scan(read, scan_filter, None, self.stats)

@@ -46,11 +46,9 @@ from pykudu_sql.storage.transaction.transaction import Transaction
 MAX_VALUES = 4096
 LEAST_LOOKED_UP = 50_000
 _SAMPLE_ROWS = 2 * MAX_VALUES + 1
-_SELECTIVE_SHARE = 8
+_SELECTIVE_SHARE = 4
 _LOOKUP_SHARE = 64
-_LEAST_ROWS = 1024
 _FILTER_SHARE = 10
-_SET_SHARE = 4
 _FLAGS_PER_ROW = 8
 
 
@@ -95,14 +93,16 @@ class _Pending:
     Attributes:
         scan: of the plan.
         predicate: of the query, and of the runtime filters applied so far.
-        rows: it has to look at, estimated.
-        all_rows: it had to look at before any runtime filter.
+        rows: it has to look at without runtime filters.
+        all_rows: of its table.
+        left: rows that will probably come out.
     """
 
     scan: Scan
     predicate: Predicate | None
     rows: int = 0
     all_rows: int = 0
+    left: float = 0.0
 
 
 def relations_of(
@@ -131,7 +131,9 @@ def relations_of(
     }
     if len(pending) > 1 or fixed_values:
         for waiting in pending.values():
-            waiting.rows = waiting.all_rows = _rows_to_read(waiting, transaction)
+            waiting.rows = _rows_to_read(waiting.scan, waiting.predicate, transaction)
+            waiting.all_rows = _rows_to_read(waiting.scan, None, transaction)
+            waiting.left = waiting.rows / (1 if waiting.predicate is None else _FILTER_SHARE)
     relations: dict[str, Relation] = dict(query.lists)
     for each in fixed_values:
         relations[each.name] = each.rows
@@ -187,22 +189,20 @@ def _names(scan: Scan) -> list[str]:
     return [scan.table.schema.by_id[column_id].name for column_id in scan.column_ids]
 
 
-def _rows_to_read(waiting: _Pending, transaction: Transaction) -> int:
+def _rows_to_read(scan: Scan, predicate: Predicate | None, transaction: Transaction) -> int:
     """Rows in the tablets that a scan has to look at."""
-    table = waiting.scan.table
+    table = scan.table
     if isinstance(table, FrameTable):
         rows = table.rows
         return int(rows.num_rows if isinstance(rows, pa.Table) else rows.row_count)
-    if is_system(table) or waiting.scan.history is not None:
+    if is_system(table) or scan.history is not None:
         return 0
-    return rows_to_scan(waiting.scan, waiting.predicate, transaction)
+    return rows_to_scan(scan, predicate, transaction)
 
 
 def _order(waiting: _Pending) -> tuple[float, int]:
     """What decides the order: rows that will probably come out; of as many, most columns first."""
-    is_filtered = waiting.predicate is not None
-    rows = waiting.rows / _FILTER_SHARE if is_filtered else waiting.rows
-    return rows, -len(waiting.scan.column_ids)
+    return waiting.left, -len(waiting.scan.column_ids)
 
 
 def _narrow(fixed_values: ConstantFilter, target: _Pending) -> None:
@@ -212,7 +212,7 @@ def _narrow(fixed_values: ConstantFilter, target: _Pending) -> None:
         values, target.rows, target, fixed_values.target_id, {}, fixed_values.target_id
     )
     if predicate is not None:
-        _add(predicate, target)
+        _add(predicate, target, len(values) / max(1, target.rows))
 
 
 def _apply_runtime_filters(
@@ -231,16 +231,17 @@ def _apply_runtime_filters(
         )
         if predicate is None:
             continue
-        _add(predicate, target)
+        _add(predicate, target, len(values) / max(1, source.all_rows))
         filtered.append(join.target)
     return filtered
 
 
-def _add(predicate: InList | Among, target: _Pending) -> None:
+def _add(predicate: InList | Among, target: _Pending, share: float) -> None:
+    """Filter a scan. `share`: of the filter's table, the rows that it has the values of. As large
+    a share of the other table is left where each row of one has its row of the other."""
     own = target.predicate
     target.predicate = predicate if own is None else conjunction((own, predicate))
-    count = len(predicate.values) if isinstance(predicate, InList) else len(predicate.members)
-    target.rows = min(target.rows, max(count, target.rows // _SELECTIVE_SHARE))
+    target.left *= share
 
 
 def _in_list(
@@ -250,8 +251,6 @@ def _in_list(
 
     `all_rows`: of which the values are those that were kept.
     """
-    if target.rows < _LEAST_ROWS:
-        return None
     selective = len(column) * _SELECTIVE_SHARE <= all_rows
     schema = target.scan.table.schema
     leads = schema.key_ids[0] == target_id
@@ -286,7 +285,7 @@ def _integer_set(
             one, by which it is seen that they read the same rows.
         source_id: the column there.
     """
-    if target.rows < LEAST_LOOKED_UP or len(column) * _SET_SHARE > all_rows:
+    if target.rows < LEAST_LOOKED_UP or len(column) * _SELECTIVE_SHARE > all_rows:
         return None
     if not pa.types.is_integer(column.type):
         return None

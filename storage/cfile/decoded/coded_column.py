@@ -18,7 +18,7 @@ import pyarrow as pa
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.predicate.column_predicate import Predicate
-from pykudu_sql.storage.common.predicate.predicate_eval import compared_codes, evaluate
+from pykudu_sql.storage.common.predicate.predicate_eval import evaluate, have_words
 from pykudu_sql.storage.common.types.arrays import fixed_view, from_fixed, validity
 from pykudu_sql.storage.common.types.from_buffers import numbers_of
 from pykudu_sql.storage.common.types.types import DataType
@@ -55,15 +55,12 @@ class CodedColumn:
         valid = None if self.valid is None else self.valid[start:stop]
         return replace(self, codes=self.codes[start:stop], valid=valid)
 
-    def matches(self, predicate: Predicate, column_id: int) -> Mask | None:
-        """Which rows a predicate over this column alone holds for.
-
-        None where that takes more than a few comparisons of codes.
-        """
+    def matches(self, predicate: Predicate, column_id: int) -> Mask:
+        """Which rows a predicate over this column alone holds for."""
         types = {column_id: self.type}
         words = evaluate(predicate, {column_id: self.words}, types)
-        mask = compared_codes(self.codes, words)
-        if mask is not None and self.valid is not None:
+        mask = have_words(self.codes, words)
+        if self.valid is not None:
             mask &= self.valid
             if evaluate(predicate, {column_id: pa.nulls(1, self.words.type)}, types)[0]:
                 mask |= ~self.valid

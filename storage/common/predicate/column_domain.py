@@ -21,6 +21,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     Comparison,
     InList,
     IsNotNull,
+    Like,
     Op,
     Or,
     Predicate,
@@ -158,7 +159,7 @@ def domain_of(predicate: Predicate, column_id: int) -> Domain:
             return interval(Endpoint(members.least, True), Endpoint(members.greatest, True))
         case StartsWith(_, prefix):
             return prefix_domain(prefix)
-        case IsNotNull():
+        case IsNotNull() | Like():
             return FULL
     return EMPTY
 

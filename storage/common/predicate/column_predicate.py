@@ -1,9 +1,9 @@
 """Predicates that tablets understand: comparisons of one column with constants, and AND/OR of them.
 
-What Kudu's `common/column_predicate.h` has, plus OR trees and string prefixes. A predicate is true,
-or it is not: NULL and false are the same here. Values are cells (`types.Cell`), never NULL, of the
-column's type. Floating-point values are ordered as the engine orders them: NaN equals NaN and is
-greater than every number.
+What Kudu's `common/column_predicate.h` has, plus OR trees, prefixes of texts and LIKE. A predicate
+is true, or it is not: NULL and false are the same here. Values are cells (`types.Cell`), never
+NULL, of the column's type. Floating-point values are ordered as the engine orders them: NaN equals
+NaN and is greater than every number.
 
 What is done with a predicate lives beside it: `predicate_eval` (rows), `predicate_stats` (zone
 maps), `column_domain` (sets of values), `predicate_simplify`, `key_bounds`, `partition_pruner`.
@@ -100,6 +100,14 @@ class StartsWith:
 
 
 @dataclass(frozen=True, slots=True)
+class Like:
+    """`column LIKE pattern` of a text column; see `text_pattern`."""
+
+    column_id: int
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
 class Among:
     """`column IN (members)` of very many integers, as in runtime filters; equal only to itself."""
 
@@ -121,7 +129,7 @@ class Or:
     parts: "tuple[Predicate, ...]"
 
 
-Leaf = Comparison | InList | Among | IsNull | IsNotNull | StartsWith
+Leaf = Comparison | InList | Among | IsNull | IsNotNull | StartsWith | Like
 Predicate = Leaf | And | Or
 
 ALWAYS = And(())

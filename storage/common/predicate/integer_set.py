@@ -9,10 +9,11 @@ their number. Where they do not, no set is made.
 import numpy as np
 import numpy.typing as npt
 
+from pykudu_sql.storage.common.predicate.flag_lookup import flags_at
+
 Mask = npt.NDArray[np.bool_]
 
 MOST_FLAGS = 1 << 26
-_STRETCH = 1 << 15
 
 
 class IntegerSet:
@@ -59,16 +60,9 @@ class IntegerSet:
 
     def contains(self, stored: npt.NDArray[np.signedinteger]) -> Mask:
         """Which of some integers are members, bool[n]."""
-        mask = np.empty(len(stored), np.bool_)
-        slots = np.empty(min(len(stored), _STRETCH), np.int64)
-        # A stretch at a time, so that what lies between the steps stays in the cache.
-        for start in range(0, len(stored), _STRETCH):
-            part = stored[start : start + _STRETCH]
-            places = np.subtract(part, self._before, out=slots[: len(part)])
-            # All that is too small or too large meets a flag that is not set: the first or the
-            # last, also where the difference wraps around.
-            self._flags.take(places, out=mask[start : start + _STRETCH], mode="clip")
-        return mask
+        # All that is too small or too large meets a flag that is not set: the first or the last,
+        # also where the difference wraps around.
+        return flags_at(self._flags, stored, self._before)
 
     def has_between(self, low: int, high: int) -> bool:
         """Whether a member lies between two integers, inclusive."""

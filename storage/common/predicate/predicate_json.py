@@ -5,7 +5,7 @@ Each is a list that begins with what it is:
     ["=", column id, cell], and likewise "<", "<=", ">", ">="
     ["in", column id, [cells]]
     ["null", column id], ["not null", column id]
-    ["starts with", column id, cell]
+    ["starts with", column id, cell], ["like", column id, pattern]
     ["and", [predicates]], ["or", [predicates]]
 """
 
@@ -18,6 +18,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     InList,
     IsNotNull,
     IsNull,
+    Like,
     Op,
     Or,
     Predicate,
@@ -25,7 +26,8 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
 )
 from pykudu_sql.storage.common.types.cells import cell_from_json, cell_to_json
 
-_IN, _NULL, _NOT_NULL, _STARTS, _AND, _OR = "in", "null", "not null", "starts with", "and", "or"
+_IN, _NULL, _NOT_NULL, _STARTS, _LIKE = "in", "null", "not null", "starts with", "like"
+_AND, _OR = "and", "or"
 
 
 def predicate_to_json(predicate: Predicate) -> list[Any]:
@@ -43,6 +45,8 @@ def predicate_to_json(predicate: Predicate) -> list[Any]:
             return [_NOT_NULL, column_id]
         case StartsWith(column_id, prefix):
             return [_STARTS, column_id, cell_to_json(prefix)]
+        case Like(column_id, pattern):
+            return [_LIKE, column_id, pattern]
         case And(parts):
             return [_AND, [predicate_to_json(part) for part in parts]]
         case Or(parts):
@@ -70,6 +74,8 @@ def predicate_from_json(value: Any) -> Predicate:
             prefix = cell_from_json(cell)
             if isinstance(prefix, str | bytes):
                 return StartsWith(column_id, prefix)
+        case ["like", int(column_id), str(pattern)]:
+            return Like(column_id, pattern)
         case [str(op), int(column_id), cell]:
             return Comparison(column_id, Op(op), cell_from_json(cell))
     raise ValueError(f"{value!r:.80} is no predicate")

@@ -21,6 +21,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     IsNotNull,
     IsNull,
     Leaf,
+    Like,
     Op,
     Or,
     Predicate,
@@ -45,7 +46,7 @@ def simplify(predicate: Predicate, columns: Mapping[int, ColumnSchema]) -> Predi
     by_column: dict[int, list[Leaf]] = {}
     whole: list[Predicate] = []
     for part in conjuncts(predicate):
-        if isinstance(part, Among):
+        if isinstance(part, Among | Like):
             whole.append(part)
             continue
         if not isinstance(part, Or):
@@ -55,7 +56,7 @@ def simplify(predicate: Predicate, columns: Mapping[int, ColumnSchema]) -> Predi
         if simple == NEVER:
             return NEVER
         for inner in conjuncts(simple):
-            if isinstance(inner, Or | Among):
+            if isinstance(inner, Or | Among | Like):
                 whole.append(inner)
             else:
                 by_column.setdefault(inner.column_id, []).append(inner)

@@ -23,6 +23,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     IsNotNull,
     IsNull,
     Leaf,
+    Like,
     Op,
     Or,
     Predicate,
@@ -99,7 +100,7 @@ def _leaf_may_match(leaf: Leaf, stats: ColumnStats) -> bool:
         return stats.null_count > 0
     if stats.null_count >= stats.row_count:
         return False
-    if isinstance(leaf, IsNotNull) or stats.min is None or stats.max is None:
+    if isinstance(leaf, IsNotNull | Like) or stats.min is None or stats.max is None:
         return True
     if isinstance(leaf, Comparison):
         return _interval_may(leaf.op, leaf.value, stats)
@@ -176,7 +177,7 @@ def may_match_blocks(
 def _blocks_may_match(leaf: Leaf, stats: BlockStats) -> Mask:
     if isinstance(leaf, IsNull):
         return np.asarray(stats.null_counts > 0)
-    if isinstance(leaf, IsNotNull):
+    if isinstance(leaf, IsNotNull | Like):
         return stats.present.copy()
     if isinstance(leaf, Comparison):
         mask = _intervals_may(leaf.op, leaf.value, stats)

@@ -21,6 +21,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     InList,
     IsNotNull,
     IsNull,
+    Like,
     Op,
     Or,
     Predicate,
@@ -197,6 +198,6 @@ def _kind_rank(part: Predicate) -> int:
             return 2
         case InList():
             return 3
-        case IsNotNull() | Among():
+        case IsNotNull() | Among() | Like():
             return 5
     return 4

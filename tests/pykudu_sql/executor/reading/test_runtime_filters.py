@@ -140,6 +140,26 @@ def test_a_narrowed_scan_tells_the_next_by_its_share_of_the_table(connection: Co
     assert found["big"]["rows"] < ROWS
 
 
+def test_a_row_of_a_small_table_narrows_scans_through_tables_as_small(
+    connection: Connection,
+) -> None:
+    connection.execute("CREATE TABLE continent (c INT PRIMARY KEY, name STRING)")
+    connection.execute("INSERT INTO continent SELECT range, 'c' || range FROM range(5)")
+    connection.execute("CREATE TABLE country (n INT PRIMARY KEY, c INT)")
+    connection.execute("INSERT INTO country SELECT range, range % 5 FROM range(100)")
+    sql = (
+        "SELECT count(*), sum(big.id) FROM big, country, continent WHERE big.other = country.n "
+        "AND country.c = continent.c AND continent.name = 'c3' AND big.id >= 0"
+    )
+    read = scans(connection, sql)
+    assert [read[name]["rows"] for name in ("continent", "country")] == [1, 20]
+    assert read["country"]["narrowed_by"] == ["continent"]
+    assert read["big"]["narrowed_by"] == ["country"]
+    assert read["big"]["rows"] == connection.execute(sql).fetchall()[0][0] < ROWS / 4
+    unaided = sql.replace("country.c =", "country.c + 0 =")
+    assert connection.execute(sql).fetchall() == connection.execute(unaided).fetchall()
+
+
 def test_more_values_than_a_list_takes_are_told_as_a_set(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,100 @@
+"""Texts that match a pattern of LIKE: many at once, or one.
+
+`%` stands for any characters, `_` for one. A backslash is a character like any other to the engine
+and an escape to Arrow's kernel, so patterns with one are not for this module (`has_escape`).
+
+Where a pattern has a word of two bytes or more between its wildcards, the texts that hold it are
+found first, in the bytes of all texts together: the places where its first and its last byte stand
+as far apart as in the word, then those where the bytes between are the word's. That takes a third
+of the time of Arrow's search, which walks through each text byte by byte.
+"""
+
+import re
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import validity
+from pykudu_sql.storage.common.types.from_buffers import integers, true_flags_of
+
+Mask = npt.NDArray[np.bool_]
+
+_WILDCARDS = re.compile("[%_]")
+_STRETCH = 1 << 15  # bytes searched at once, so that what is made of them stays in the cache
+_LEAST_SEARCHED = 1 << 12  # fewer bytes take Arrow less time than the calls of NumPy
+
+
+def has_escape(pattern: str) -> bool:
+    """Whether a pattern has a character that not everyone reads alike."""
+    return "\\" in pattern
+
+
+def prefix_of(pattern: str) -> str:
+    """What every text begins with that matches."""
+    return _WILDCARDS.split(pattern, maxsplit=1)[0]
+
+
+def matches(text: str, pattern: str) -> bool:
+    """Whether one text matches a pattern."""
+    return _expression(pattern).fullmatch(text) is not None
+
+
+@lru_cache(maxsize=64)
+def _expression(pattern: str) -> re.Pattern[str]:
+    marks = {"%": ".*", "_": "."}
+    return re.compile("".join(marks.get(c) or re.escape(c) for c in pattern), re.DOTALL)
+
+
+def matching(texts: pa.StringArray, pattern: str) -> Mask:
+    """Which texts match a pattern, bool[len(texts)]; NULL does not.
+
+    `texts`: no dictionary and no views; `pattern`: without an escape.
+    """
+    word = max(_WILDCARDS.split(pattern), key=len)
+    holders = None if pattern == f"%{word}" else _holders(texts, word.encode())
+    if holders is None:
+        return true_flags_of(pc.match_like(texts, pattern))
+    if pattern == f"%{word}%":
+        return holders
+    places = np.flatnonzero(holders)
+    holders[places] = true_flags_of(pc.match_like(texts.take(integers(places)), pattern))
+    return holders
+
+
+def _holders(texts: pa.StringArray, word: bytes) -> Mask | None:
+    """Which texts hold a word; None where Arrow's search tells as fast."""
+    if len(word) < 2 or not len(texts) or not pa.types.is_string(texts.type):
+        return None
+    _, offsets, data = texts.buffers()
+    ends = np.frombuffer(offsets, np.int32, len(texts) + 1, 4 * texts.offset)
+    first, last = int(ends[0]), int(ends[-1])
+    if last - first < _LEAST_SEARCHED:
+        return None
+    starts = _places(np.frombuffer(data, np.uint8, last - first, first), word) + first
+    rows = ends.searchsorted(starts, "right") - 1
+    mask = np.zeros(len(texts), np.bool_)
+    mask[rows[ends[rows + 1] >= starts + len(word)]] = True
+    valid = validity(texts)
+    return mask if valid is None else mask & valid
+
+
+def _places(data: npt.NDArray[np.uint8], word: bytes) -> npt.NDArray[np.int64]:
+    """Where a word of two bytes or more begins, ascending."""
+    span = len(word) - 1
+    count = max(0, len(data) - span)
+    begins, ends = np.empty(_STRETCH, np.bool_), np.empty(_STRETCH, np.bool_)
+    parts: list[npt.NDArray[np.int64]] = []
+    for start in range(0, count, _STRETCH):
+        size = min(_STRETCH, count - start)
+        both = np.equal(data[start : start + size], word[0], out=begins[:size])
+        both &= np.equal(data[start + span : start + span + size], word[-1], out=ends[:size])
+        places = np.flatnonzero(both) + start
+        for index in range(1, span):
+            if not len(places):
+                break
+            places = places[data[places + index] == word[index]]
+        parts.append(places)
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
