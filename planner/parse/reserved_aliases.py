@@ -13,6 +13,7 @@ from sqlglot import Token, TokenType, exp
 
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.unsupported import unsupported_clause
+from pykudu_sql.planner.token_rewrites.clause_order import check_clause_order
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.errors import SourceSpan, SyntaxError
 
@@ -62,14 +63,16 @@ def check_aliases(tree: exp.Expr, tokens: Sequence[Token]) -> None:
 
 
 def check_clauses(tree: exp.Expr, tokens: Sequence[Token]) -> None:
-    """See that no clause lacks what it is about.
+    """See that clauses stand in their order, and that none lacks what it is about.
 
     Args:
         tree: of a statement.
         tokens: that it was parsed from.
 
-    Raises SyntaxError: one does; NotSupportedError: it is one of other databases.
+    Raises SyntaxError: one does, or stands elsewhere; NotSupportedError: it is one of other
+    databases.
     """
+    check_clause_order(tokens)
     has_checked = False
     for token, following in zip_longest(tokens, tokens[1:]):
         kind, after = token.token_type, following.token_type if following else None
