@@ -48,6 +48,7 @@ _GENERAL: Mapping[str, str] = {
 # Their names are those of files and limits.
 _ABOUT_THE_MACHINE = (OperationalError, CorruptionError)
 # SQLSTATEs of objects that are missing, or there already.
+_ABOUT_CALLS = ("() ", "' would make a value")  # a function's name stands before these
 _ABOUT_NAMES = ("3D0", "3F0", "42P", "427")
 _OTHERWISE = "the statement cannot be computed"
 
@@ -159,7 +160,10 @@ class ErrorBoundary:
         if not isinstance(error, Exception) or error is self._of_program:
             return
         ours = database_error(error)
-        unplaced_name = ours.position is None and ours.sqlstate.startswith(_ABOUT_NAMES)
+        unplaced_name = ours.position is None and (
+            ours.sqlstate.startswith(_ABOUT_NAMES)
+            or any(words in ours.message for words in _ABOUT_CALLS)
+        )
         if self._locate is not None and (
             ours.span is not None or unplaced_name or _is_foreign(ours)
         ):

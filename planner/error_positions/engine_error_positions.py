@@ -90,5 +90,7 @@ _FINDERS: Mapping[str, tuple[_Finder, ...]] = {
     "42704": (span_of_window,),
     "42804": (span_of_operation, span_of_clause),
     "21000": (span_of_clause,),
+    "0A000": (span_of_operation,),
+    "54000": (span_of_operation,),
     "22": (span_of_value, span_of_operation, span_of_clause),
 }

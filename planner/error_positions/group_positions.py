@@ -6,6 +6,7 @@ from itertools import chain
 
 from sqlglot import exp
 
+from pykudu_sql.planner.error_positions.operation_positions import only_span
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.storage.errors import SourceSpan
@@ -13,6 +14,7 @@ from pykudu_sql.storage.errors import SourceSpan
 _UNGROUPED = re.compile(r'column "([^"]+)" must appear in the GROUP BY clause')
 _UNDEFINED_WINDOW = re.compile(r"there is no window '(.*)'$", re.DOTALL)
 _NO_WINDOW_AT_ALL = "at least one window function must appear"
+_FRAME = re.compile("frame (?:start|end)|RANGE frames must")
 _ONLY_WINDOWS = (
     exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile, exp.Lag,
     exp.Lead, exp.NthValue,
@@ -55,9 +57,18 @@ def span_of_window(message: str, tree: exp.Expr) -> SourceSpan | None:
     if match is not None:
         names = [each.args.get("alias") for each in nodes_of(tree, exp.Window)]
         return _first(each for each in names if each is not None and each.name == match[1])
+    if _FRAME.match(message):
+        return only_span(_with_frame(tree))
     if message.startswith(_NO_WINDOW_AT_ALL):
         return _first(nodes_of(tree, exp.Qualify))
     return _first(chain(_misplaced_windows(tree), _calls_without_window(tree)))
+
+
+def _with_frame(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """Windows that say which rows beside its own each takes."""
+    for spec in nodes_of(tree, exp.WindowSpec):
+        if spec.parent is not None:
+            yield spec.parent
 
 
 def _first(nodes: Iterator[exp.Expr] | list[exp.Expr]) -> SourceSpan | None:

@@ -99,6 +99,36 @@ def _has_literals_of(call: exp.Expr, types: Sequence[str]) -> bool:
     return texts <= types.count("STRING") and len(literals) - texts <= numbers
 
 
+def _cast(match: _Match, tree: exp.Expr) -> list[exp.Expr]:
+    """Casts to a type as they are written; without any, the calls, which read what they take."""
+    casts = [each for each in nodes_of(tree, exp.Cast) if not isinstance(each, exp.TryCast)]
+    if casts:
+        return [each.this for each in casts if type_name(each.to) == match["type"]]
+    return [] if tree.find(exp.SetOperation) else nodes_of(tree, exp.Func)
+
+
+def type_name(data_type: exp.DataType) -> str:
+    """A type as errors write it: `DECIMAL(5,2)`, `TINYINT`."""
+    return str(data_type.sql()).replace(" ", "").upper()
+
+
+def _mentioned(match: _Match, tree: exp.Expr) -> list[exp.Expr]:
+    name = match["name"].lower()
+    return [call for call in nodes_of(tree, exp.Func) if name in _names(call)]
+
+
+def _greatest(_match: _Match, tree: exp.Expr) -> list[exp.Expr]:
+    return nodes_of(tree, exp.Greatest, exp.Least)
+
+
+def _written_lists(_match: _Match, tree: exp.Expr) -> list[exp.Expr]:
+    return nodes_of(tree, exp.Array)
+
+
+def _framed(_match: _Match, tree: exp.Expr) -> list[exp.Expr]:
+    return [each.parent for each in nodes_of(tree, exp.WindowSpec) if each.parent is not None]
+
+
 def _compared(match: _Match, tree: exp.Expr) -> list[exp.Expr]:
     types = (match["left"], match["right"])
     return [
@@ -147,6 +177,14 @@ _CANDIDATES: Mapping[re.Pattern[str], Callable[[_Match, exp.Expr], list[exp.Expr
         (r"no operator matches .+\[.*\]$", _element),
         (r"no function matches (?P<name>\w+)\((?P<types>.*)\)", _call),
         (r"cannot compare values of type (?P<left>.+) and type (?P<right>.+) - an", _compared),
+        (r"\S.* cannot be cast to (?P<type>\S.*)$", _cast),
+        (r"(?i)argument for (?P<name>ntile|nth_value) must", _mentioned),
+        (r"window \w+ (?:PRECEDING|FOLLOWING) expression", _framed),
+        (r"cannot mix values .* in (?P<name>CASE|COALESCE) ", _mentioned),
+        (r"cannot combine types of ", _greatest),
+        (r"an expression is given values of types", _written_lists),
+        (r"'(?P<name>\w+)' would make a value", _mentioned),
+        (r"(?:.*\b)?(?P<name>[a-z]\w*)\(\)", _mentioned),
         (r"overflow in (?P<operation>\w+) of \w+ \((?P<left>\S+) \S (?P<right>\S+)\)", _overflow),
     )
 }

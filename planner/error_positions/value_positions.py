@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from pykudu_sql.planner.error_positions.operation_positions import only_span
+from pykudu_sql.planner.error_positions.operation_positions import only_span, type_name
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.errors import SourceSpan
@@ -43,17 +43,12 @@ def span_of_value(message: str, tree: exp.Expr) -> SourceSpan | None:
     return span
 
 
-def _cast_value(type_name: str, tree: exp.Expr) -> SourceSpan | None:
+def _cast_value(name: str, tree: exp.Expr) -> SourceSpan | None:
     """What the one CAST to a type takes; none where values that meet may get the type unasked."""
-    if type_name.startswith("DECIMAL(38,"):
+    if name.startswith("DECIMAL(38,"):
         return None
     casts = (cast for cast in nodes_of(tree, exp.Cast) if not isinstance(cast, exp.TryCast))
-    return only_span(cast.this for cast in casts if _type_name(cast.to) == type_name)
-
-
-def _type_name(data_type: exp.DataType) -> str:
-    """A type as errors write it: `DECIMAL(5,2)`, `TINYINT`."""
-    return str(data_type.sql()).replace(" ", "").upper()
+    return only_span(cast.this for cast in casts if type_name(cast.to) == name)
 
 
 def _is_unique_literal(number: exp.Literal) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.vocabulary.time_units import ENGINE_UNITS
 from pykudu_sql.storage.errors import InvalidValueError
 
@@ -84,6 +85,7 @@ def strftime_pattern(argument: exp.Expr) -> exp.Expr:
                 hint=_percent_signs(written)
                 or f"there are {', '.join(_DIRECTIVES)}; other letters stand in quotes",
                 sqlstate="22023",
+                span=node_span(argument),
             )
     return exp.Literal.string("".join(pieces))
 
@@ -106,6 +108,7 @@ def letters_pattern(argument: exp.Expr) -> exp.Expr:
                 hint=_percent_signs(match.string)
                 or f"there are {', '.join(_LETTERS)}; other letters stand in double quotes",
                 sqlstate="22023",
+                span=node_span(argument),
             )
         directive = _LETTERS.get(match.group().upper())
         quoted = match.group() if match[1] is None else match[1]
@@ -126,6 +129,7 @@ def units_later(arguments: Sequence[exp.Expr]) -> exp.Expr:
             f"'{name}' is no unit of time",
             hint=f"there are {', '.join(_ADDED)}",
             sqlstate="22023",
+            span=node_span(unit),
         )
     interval = exp.Anonymous(this=f"to_{name}s", expressions=[count.copy()])
     return exp.paren(exp.Add(this=exp.cast(moment, exp.DType.TIMESTAMP), expression=interval))
@@ -235,6 +239,7 @@ def in_format(word: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
             f"{word}() knows no format '{name}'",
             hint=f"there are {', '.join(_FORMATS)}",
             sqlstate="22023",
+            span=node_span(written),
         )
     for function in functions[word == "decode"]:
         value = exp.Anonymous(this=function, expressions=[value.copy()])

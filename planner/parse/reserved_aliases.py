@@ -3,7 +3,7 @@
 sqlglot reads GROUP BY and ORDER BY as one word each, so either without its BY is a name to it. In
 front of nothing else such a word is a clause that was left unfinished, as it is in PostgreSQL. The
 name of a common table expression stands where no clause can: `WITH offset AS (..)`. It also takes
-GROUP BY of nothing, DISTINCT of nothing, a second FROM and a frame of a window without a side.
+SELECT, GROUP BY and DISTINCT of nothing, a second FROM and a frame of a window without a side.
 """
 
 from collections.abc import Sequence
@@ -24,6 +24,7 @@ _ENDS_CLAUSE = frozenset(
         TokenType.WINDOW, TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT,
     }
 )  # fmt: skip
+_BEHIND_COLUMNS = _ENDS_CLAUSE | {TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY}
 _CHECKED = frozenset({TokenType.LIMIT, TokenType.APPLY, TokenType.OVER, TokenType.WINDOW})
 _TWICE = 'leave one FROM out, or write AS "from" if it is a name'
 _ARGUMENTS = {"GROUP": "GROUP BY a", "ORDER": "ORDER BY a", "OFFSET": "OFFSET 10"}
@@ -79,6 +80,12 @@ def check_clauses(tree: exp.Expr, tokens: Sequence[Token]) -> None:
         has_checked = has_checked or kind in _CHECKED
         if kind is _FROM and after is _FROM and following is not None:
             raise _incomplete(following, _TWICE)
+        if kind is TokenType.SELECT and after in _BEHIND_COLUMNS:
+            raise SyntaxError(
+                "SELECT without columns",
+                hint="name them, or write SELECT * for all; EXISTS (SELECT 1 ..) needs none",
+                span=_span(token),
+            )
         if kind is _GROUP_BY and (after is None or after in _ENDS_CLAUSE):
             raise _incomplete(token, "name the columns of a group behind it, or ALL")
         if kind is TokenType.HASH:

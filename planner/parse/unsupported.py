@@ -134,6 +134,12 @@ def unsupported_item(node: exp.Expr) -> Error:
             hint="write FROM (SELECT ..)",
             span=node_span(node),
         )
+    if isinstance(node, exp.Describe):
+        return SyntaxError(
+            "a listing in FROM needs parentheses",
+            hint="write FROM (DESCRIBE t)",
+            span=node_span(node),
+        )
     return NotSupportedError("this kind of table expression is not supported", span=node_span(node))
 
 

@@ -52,6 +52,7 @@ from pykudu_sql.planner.type_coercion.text_moments import OF_MOMENTS, read_texts
 from pykudu_sql.planner.type_coercion.type_conflicts import (
     check_compared,
     check_recursive,
+    check_united,
     check_unnested,
     check_using,
 )
@@ -126,6 +127,7 @@ def _derive_types(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     for clause in nodes.all(exp.With):
         for cte in clause.expressions if clause.recursive else ():
             check_recursive(cte, types)
+    check_united(nodes.all(exp.SetOperation), types)
     if read_texts_as_moments(nodes.all(*OF_MOMENTS), types):
         query = query.with_tree(query.tree)
         nodes = query.nodes

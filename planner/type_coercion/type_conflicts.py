@@ -41,6 +41,7 @@ _NOT_NUMBERS = frozenset(
         *("TIMESTAMP WITH TIME ZONE", "TIME WITH TIME ZONE", "INTERVAL", "BLOB", "UUID", VARCHAR),
     }
 )
+_ONLY_TIMES = _NOT_NUMBERS - {"BLOB", "UUID", VARCHAR}
 _TIMES = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE"})
 _NO_TEXTS = (  # whatever they are computed from
     *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Pow, exp.Neg),
@@ -81,7 +82,7 @@ def check_compared(nodes: Iterable[exp.Expr], types: ExpressionTypes) -> None:
             if _differ(one, other):
                 _check_no_list_parameter(operands, other if _is_nested(one) else one)
                 sides = [each for each in operands if _compared_type(each, types) in (one, other)]
-                raise _differing("values", one, other, node, _text_of(sides, types))
+                raise _differing("compare values", one, other, node, _text_of(sides, types))
 
 
 def _text_of(operands: Iterable[exp.Expr], types: ExpressionTypes) -> exp.Expr | None:
@@ -168,7 +169,7 @@ def _differing(
     if text is not None:
         hint = f"write CAST({display(text)} AS {names[one == VARCHAR]})"
     error = ProgrammingError(
-        f"cannot compare {what} of type {names[0]} with type {names[1]}",
+        f"cannot {what} of type {names[0]} with type {names[1]}",
         hint=hint,
         sqlstate=_NO_COMMON_TYPE,
     )
@@ -204,7 +205,7 @@ def check_using(scope: Scope, types: ExpressionTypes) -> None:
         names = [types.type_of_projections((each,)) for each in joined]
         for one, other in combinations(dict.fromkeys(names), 2):
             if _differ(one, other):
-                raise _differing(f"columns '{name}'", one, other)
+                raise _differing(f"compare columns '{name}'", one, other)
         if have_decimals(joined):
             _check_merged(name, names)
 
@@ -214,6 +215,30 @@ def _check_merged(name: str, types: Sequence[str | None]) -> None:
     number_digits = [digits for each in numbers if (digits := digits_of_type(each)) is not None]
     if any(map(is_decimal, numbers)) and not fit_together(number_digits):
         raise no_common_type(f"USING ({name})", numbers)
+
+
+def check_united(nodes: Iterable[exp.SetOperation], types: ExpressionTypes) -> None:
+    """Refuse set operations of numbers and times, which fail at the first row there is.
+
+    `nodes`: of a bound query's tree; `types`: of its expressions. Columns behind a `*` and those
+    whose type no rule tells are left to the engine. Raises ProgrammingError: there is one.
+    """
+    for node in nodes:
+        left, right = _entries(node.left), _entries(node.right)
+        if node.args.get("by_name") or len(left) != len(right):
+            continue
+        for one, other in zip(left, right, strict=True):
+            names = (types.rule_name(one), types.rule_name(other))
+            if any(map(_is_number, names)) and not _ONLY_TIMES.isdisjoint(names):
+                raise _differing("unite columns of a set operation", *names, other)
+
+
+def _entries(query: exp.Expr) -> list[exp.Expr]:
+    """The SELECT list of a query, of its first part if it has several; none with a `*` in it."""
+    while isinstance(query, exp.SetOperation | exp.Subquery):
+        query = query.this
+    entries = query.expressions if isinstance(query, exp.Select) else []
+    return [] if any(each.is_star for each in entries) else [each.unalias() for each in entries]
 
 
 def check_recursive(cte: exp.CTE, types: ExpressionTypes) -> None:

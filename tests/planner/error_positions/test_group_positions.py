@@ -42,3 +42,14 @@ def test_what_is_outside_of_groups_is_shown(
 def test_a_window_that_is_not_there_is_shown(message: str, statement: str, place: str) -> None:
     span = span_of_window(message, parse(statement))
     assert shown(span, statement) == place
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["frame start cannot be UNBOUNDED FOLLOWING", "RANGE frames must have only one ORDER BY"],
+)
+def test_the_one_window_with_a_frame_is_shown(message: str) -> None:
+    statement = "SELECT rank() OVER (ORDER BY a), max(a) OVER (ORDER BY a ROWS 1 PRECEDING)"
+    span = span_of_window(message, parse(statement))
+    assert span is not None and statement[span.start :].startswith("a) OVER (ORDER BY a ROWS")
+    assert span_of_window(message, parse("SELECT rank() OVER (ORDER BY a)")) is None
