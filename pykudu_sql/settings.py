@@ -301,6 +301,16 @@ def _from_environment() -> dict[str, Any]:
     return {"spark_master": find_setting("spark_master").checked(master)} if master else {}
 
 
+def reset_settings(settings: SessionSettings, defaults: SessionSettings) -> SessionSettings:
+    """A session's settings after `RESET ALL`; those that the program chose stay."""
+    kept = {
+        setting.name: getattr(settings, setting.name)
+        for setting in _TABLE
+        if setting.scope is SettingScope.PROGRAM
+    }
+    return replace(defaults, **kept)
+
+
 def with_setting(
     settings: SessionSettings, name: str, value: object, defaults: SessionSettings
 ) -> SessionSettings:

@@ -76,9 +76,12 @@ def undefined_alias(column: exp.Column, scope: Scope) -> UndefinedTableError:
     alias = ".".join(part.name.lower() for part in column.parts[:-1])
     labels = [_label(relation) for f in scope.chain() for relation in f.visible()]
     aliases = [label for label in labels if label != _UNNAMED]
+    hint = near(alias, aliases) or (f"tables are {', '.join(aliases)}" if aliases else None)
+    if column.is_star and any(f.relations_with(alias) for f in scope.chain()):
+        hint = f"'{alias}' is a column; the fields of a struct are named one by one: {alias}.a"
     return UndefinedTableError(
         f"'{alias}' is no table of this query",
-        hint=near(alias, aliases) or (f"tables are {', '.join(aliases)}" if aliases else None),
+        hint=hint,
         span=node_span(column.args["table"]),
     )
 

@@ -1,4 +1,4 @@
-"""SET in the forms of MySQL, PostgreSQL and T-SQL.
+"""SET and SHOW of settings in the forms of MySQL, PostgreSQL and T-SQL.
 
 What asks for what is so here is taken: texts are UTF-8, times are UTC, a backslash in a string is
 itself. The others are refused with what to write instead.
@@ -103,6 +103,49 @@ _FIXED: Mapping[str, tuple[frozenset[str], str]] = {
     "null_order": _NULL_ORDER,
     "standard_conforming_strings": (_TRUE, "a backslash in a string is itself, but in E'..'"),
 }
+
+
+_SHOWN: Mapping[str, str] = {
+    "transaction_isolation": "repeatable read",
+    "default_transaction_isolation": "repeatable read",
+    "tx_isolation": "repeatable read",
+    "timezone": "UTC",
+    "time_zone": "UTC",
+    "client_encoding": "UTF8",
+    "server_encoding": "UTF8",
+    "standard_conforming_strings": "on",
+    "datestyle": "ISO, YMD",
+    "lc_collate": "C",
+    "lc_ctype": "C",
+}
+_SEVERAL_WORDS: Mapping[str, tuple[str, ...]] = {
+    "transaction_isolation": ("TRANSACTION", "ISOLATION", "LEVEL"),
+    "timezone": ("TIME", "ZONE"),
+}
+
+
+def shown_setting(tokens: TokenStream, database: str) -> tuple[str, str] | None:
+    """What a setting of another database would be here, as `SHOW name` has it; None: it is none.
+
+    Args:
+        tokens: behind SHOW; read only where such a setting is named.
+        database: whose tables need no name of their database.
+
+    Raises NotSupportedError: nothing here is like it.
+    """
+    for name, words in _SEVERAL_WORDS.items():
+        if tokens.accept(*words):
+            tokens.expect_end()
+            return name, _SHOWN[name]
+    if tokens.ahead(1).kind is not TokenKind.END:
+        return None
+    word = tokens.current
+    value = database if word.name == "search_path" else _SHOWN.get(word.name)
+    if value is not None:
+        return tokens.take().name, value
+    if word.name in _INSTEAD:
+        raise _unsupported(f"the setting {word.name}", _INSTEAD[word.name], word.span)
+    return None
 
 
 def _times_are_utc(tokens: TokenStream) -> NoOperation:

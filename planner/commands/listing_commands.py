@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.named_table import named_table
+from pykudu_sql.planner.commands.foreign_settings import shown_setting
 from pykudu_sql.planner.ddl.namespace_commands import (
     at_view,
     existing_database,
@@ -16,7 +17,7 @@ from pykudu_sql.planner.ddl.namespace_commands import (
 )
 from pykudu_sql.planner.ddl_grammar.table_options import refuse_word
 from pykudu_sql.planner.parse.error_spans import errors_at
-from pykudu_sql.planner.parse.lexer import TokenKind, quote_string
+from pykudu_sql.planner.parse.lexer import TokenKind, quote_name, quote_string
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.parse.token_stream import TokenStream
@@ -46,7 +47,10 @@ class Listing:
 
 
 def show(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`SHOW TABLES | SNAPSHOTS [LIKE 'x']`, `SHOW CREATE TABLE t`, `SHOW TABLETS t`, ..."""
+    """`SHOW TABLES | SNAPSHOTS [LIKE 'x']`, `SHOW CREATE TABLE t`, `SHOW TABLETS t`, ...
+
+    `SHOW t` of a table or view describes it, `SHOW name` tells a setting, also some of PostgreSQL.
+    """
     tokens.expect("SHOW")
     if tokens.current.word == "FULL" and tokens.ahead(1).word in ("TABLES", "COLUMNS"):
         tokens.take()
@@ -56,14 +60,37 @@ def show(tokens: TokenStream, context: PlanContext) -> Plan:
     for listing in LISTINGS:
         if tokens.accept(*listing.kind.split()):
             return listing.plan(listing.kind, tokens, context)
+    if (setting := shown_setting(tokens, context.settings.database)) is not None:
+        return _one_value(*setting, context)
     refuse_word(tokens, _LISTED_ELSEWHERE, "SHOW {}")
     if tokens.accept("CREATE"):
         raise tokens.error("TABLE, VIEW or DATABASE")
+    if _at_relation(tokens, context.as_read):
+        return _described(tokens, context)
     kinds = [listing.kind for listing in LISTINGS]
     word = tokens.current
     if word.word and tokens.ahead(1).kind is TokenKind.END and near(word.word, kinds) is None:
         return Show("SETTING", None, tokens.take().name)
     raise tokens.error(", ".join(kinds))
+
+
+def _one_value(name: str, value: str, context: PlanContext) -> Plan:
+    """A row of one value, its column of this name."""
+    from pykudu_sql.planner.query.query import plan_query
+
+    query = f"SELECT {quote_string(value)} AS {quote_name(name)}"
+    return plan_query(SourceText(query), context)
+
+
+def _at_relation(tokens: TokenStream, context: PlanContext) -> bool:
+    """Whether nothing but the name of a table or view comes, as in DuckDB's `SHOW t`."""
+    is_qualified = tokens.ahead(1).text == "."
+    if tokens.ahead(3 if is_qualified else 1).kind is not TokenKind.END:
+        return False
+    name = f"{tokens.current.name}.{tokens.ahead(2).name}" if is_qualified else tokens.current.name
+    full, catalog = context.catalog.full_name(name), context.catalog
+    is_setting = hasattr(context.settings, name)
+    return not is_setting and (full in catalog.tables or full in catalog.views)
 
 
 def _layout(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
@@ -191,10 +218,7 @@ _LISTED_ELSEWHERE: Mapping[str, str] = {
     "TRIGGERS": "there are none; CHANGES(t, a, b) lists what happened to a table",
     "PROCEDURE": "there are no procedures",
     "TBLPROPERTIES": "SHOW CREATE TABLE t has them",
-    "SEARCH_PATH": "SELECT current_database()",
     "SERVER_VERSION": "SELECT version()",
-    "TIMEZONE": "times are UTC",
-    "TIME": "times are UTC",
     "FILES": "SHOW COLUMN FILES t lists a table's",
 }
 

@@ -8,6 +8,7 @@ As the standard has it, a row of the table that two rows of the source would upd
 error; rows that no clause takes do not count.
 """
 
+import re
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -45,12 +46,14 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import (
     NotSupportedError,
     ProgrammingError,
+    SourceSpan,
     StatementTooComplexError,
     SyntaxError,
     UndefinedTableError,
 )
 
 MAX_BRANCHES = 100
+_WHEN = re.compile(r"\bWHEN\b", re.IGNORECASE)
 _SOURCE = "source"  # what a query without a name is called
 
 
@@ -92,6 +95,20 @@ class _Merge:
         return exp.and_(in_table, present, copy=False) if self.marked else in_table
 
 
+def _parsed(source: SourceText) -> exp.Expr:
+    """The tree of a MERGE. Raises SyntaxError: it is none, or has nothing to do."""
+    try:
+        return parse(source.text, source.start)
+    except SyntaxError:
+        if _WHEN.search(source.text):
+            raise
+        raise SyntaxError(
+            "MERGE lacks what it does",
+            hint="write WHEN MATCHED THEN UPDATE SET .., WHEN NOT MATCHED THEN INSERT VALUES (..)",
+            span=SourceSpan(len(source.text)),
+        ) from None
+
+
 def plan_merge(source: SourceText, context: PlanContext) -> ChangeQuery:
     """Plan a MERGE.
 
@@ -99,7 +116,7 @@ def plan_merge(source: SourceText, context: PlanContext) -> ChangeQuery:
     unknown; ProgrammingError: a key column is updated, or a name is ambiguous; DataError,
     NotNullError: a constant does not fit its column.
     """
-    tree = parse(source.text, source.start)
+    tree = _parsed(source)
     if (
         not isinstance(tree, exp.Merge)
         or not isinstance(tree.this, exp.Table)

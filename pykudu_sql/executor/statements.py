@@ -50,7 +50,7 @@ from pykudu_sql.planner.plan.plan import (
     Vacuum,
 )
 from pykudu_sql.results.result import Outcome
-from pykudu_sql.settings import session_defaults, with_setting
+from pykudu_sql.settings import reset_settings, session_defaults, with_setting
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, last_before
 
 
@@ -89,6 +89,9 @@ def _set(state: SessionState, plan: SetOption) -> Outcome:
             SnapshotBound(value)
         )  # The planner gives the bound of the moment, settings hold the moment.
     defaults = session_defaults(state.database_settings)
+    if plan.word == "RESET" and name == "all":
+        state.settings = reset_settings(state.settings, defaults)
+        return Outcome(message="All settings of this connection have been reset.")
     state.settings = with_setting(state.settings, name, value, defaults)
     return Outcome(message=f"Setting {name} has been changed.")
 

@@ -57,9 +57,9 @@ def parameter_values(query: Query, parameters: ParameterValues) -> list[Any]:
             written = exact_number_text(parameter)
             parameter = parameter if written is None else written
         value = (
-            _compared(parameter, compared_type)
+            _compared(parameter, compared_type, key)
             if isinstance(compared_type, DataType)
-            else _scalar(parameter)
+            else _scalar(parameter, key)
         )
         is_text = isinstance(value, str) and key in query.timestamp_parameters
         values.append(in_utc(value) if is_text else value)
@@ -117,7 +117,7 @@ def _beside_exact_numbers(query: Query) -> set[ParameterKey]:
 def _check_computed(
     computed: ComputedNumbers, parameters: ParameterValues, types: ComputedTypes
 ) -> None:
-    values = [_scalar(parameter_value(parameters, key)) for key in computed.keys]
+    values = [_scalar(parameter_value(parameters, key), key) for key in computed.keys]
     try:
         names = types.names(computed, values)
     except (DataError, ProgrammingError):
@@ -164,17 +164,21 @@ def _check_text(value: str, beside: Parameter, engine: QueryEngine[Relation]) ->
         ) from None
 
 
-def _compared(value: Any, compared_type: DataType) -> Any:
+def _compared(value: Any, compared_type: DataType, key: ParameterKey) -> Any:
     """A value for the engine to compare with a number; an integer beyond its own is a double."""
     compared = comparable(value, compared_type)
     if isinstance(compared, int) and not -_HUGE <= compared < _HUGE:
         return float(compared) if abs(compared) < _BEYOND_DOUBLES else inf if compared > 0 else -inf
-    return _scalar(compared)
+    return _scalar(compared, key)
 
 
-def _scalar(value: Any) -> Any:
-    if isinstance(value, int) and not -_HUGE <= value < _HUGE:  # the engine would wrap some around
-        raise ValueOutOfRangeError("an integer parameter does not fit into 128 bits")
+def _scalar(value: Any, key: ParameterKey) -> Any:
+    """A value for the engine, which would wrap around an integer beyond its own."""
+    if isinstance(value, int) and not -_HUGE <= value < _HUGE:
+        raise ValueOutOfRangeError(
+            f"{parameter_name(key)} does not fit into an integer of 128 bits",
+            hint="pass a float, or str(value)",
+        )
     if isinstance(value, str) and not value.isascii():
         value.encode()  # A surrogate alone is no text; see `parameter_values`.
     return value

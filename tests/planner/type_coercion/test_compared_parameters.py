@@ -28,7 +28,7 @@ from pykudu_sql.planner.types.expression_types import ExpressionTypes
         ("select 1 from t where s not ilike all (?)", [(0, "STRING")]),
         ("select 1 from t where starts_with(s, ?) or prefix(?, s)", [(0, "STRING"), (1, "STRING")]),
         ("select instr(s, ?), position(? in s) from t", [(0, "STRING"), (1, "STRING")]),
-        ("select 1 from t where contains([a], ?) or s like any (select ?)", []),
+        ("select 1 from t where contains([a], ?) or s like (select ?)", []),
         ("select 1 from t where 1 = ?", []),
         ("select ? from t", []),
     ],
@@ -39,5 +39,6 @@ def test_a_parameter_has_the_type_of_all_that_it_is_compared_with(
     nodes = NodeIndex(bind(parse(sql), context).tree)
     types = ExpressionTypes(context, lambda node: node)
     compared = compared_parameters(nodes.nodes, types)
-    assert [(each.key, str(each.type)) for each in compared] == expected
+    pairs = [(each.key, str(each.type)) for each in compared]
+    assert sorted(pairs, key=str) == sorted(expected, key=str)
     assert assigned_parameters(nodes.all(exp.Placeholder)) == ()
