@@ -303,12 +303,12 @@ def _from_environment() -> dict[str, Any]:
 
 def reset_settings(settings: SessionSettings, defaults: SessionSettings) -> SessionSettings:
     """A session's settings after `RESET ALL`; those that the program chose stay."""
-    kept = {
+    of_program = {
         setting.name: getattr(settings, setting.name)
         for setting in _TABLE
         if setting.scope is SettingScope.PROGRAM
     }
-    return replace(defaults, **kept)
+    return replace(defaults, **of_program)
 
 
 def with_setting(

@@ -105,7 +105,7 @@ _FIXED: Mapping[str, tuple[frozenset[str], str]] = {
 }
 
 
-_SHOWN: Mapping[str, str] = {
+_FACTS: Mapping[str, str] = {
     "transaction_isolation": "repeatable read",
     "default_transaction_isolation": "repeatable read",
     "tx_isolation": "repeatable read",
@@ -136,11 +136,11 @@ def shown_setting(tokens: TokenStream, database: str) -> tuple[str, str] | None:
     for name, words in _SEVERAL_WORDS.items():
         if tokens.accept(*words):
             tokens.expect_end()
-            return name, _SHOWN[name]
+            return name, _FACTS[name]
     if tokens.ahead(1).kind is not TokenKind.END:
         return None
     word = tokens.current
-    value = database if word.name == "search_path" else _SHOWN.get(word.name)
+    value = database if word.name == "search_path" else _FACTS.get(word.name)
     if value is not None:
         return tokens.take().name, value
     if word.name in _INSTEAD:
