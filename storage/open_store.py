@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pykudu_sql.storage.commit.history import History
     from pykudu_sql.storage.commit.log_retention import LogRetention
     from pykudu_sql.storage.common.cancellation import CancelCheck
+    from pykudu_sql.storage.common.defaults.statement_time import StatementTime
     from pykudu_sql.storage.common.partition.partition import PartitionSchema
     from pykudu_sql.storage.common.rows.row_operation import RowOpKind
     from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
@@ -217,11 +218,17 @@ class OpenStore(ABC):
         new_transaction = _transaction_class()
         return new_transaction(services.transactions, services.history.snapshots.hold_newest())
 
-    def write_row(self, table: "TableInfo", kind: "RowOpKind", cells: Mapping[int, "Cell"]) -> int:
+    def write_row(
+        self,
+        table: "TableInfo",
+        kind: "RowOpKind",
+        cells: Mapping[int, "Cell"],
+        time: "StatementTime | None" = None,
+    ) -> int:
         """Do one operation on one row as a commit of its own; see `RowWriter.write`."""
         durable = self.options.durability == "full"
         writer = _row_writer_class()(self._services.transactions)
-        return writer.write(table, kind, cells, durable)
+        return writer.write(table, kind, cells, durable, time)
 
     def change_row(
         self,

@@ -60,7 +60,7 @@ _FORMS = (
     "write a date or time like '2026-01-31' or '2026-01-31 12:00:00', '5 min ago', "
     "now() - INTERVAL 5 MINUTES, a hybrid timestamp, or {}"
 )
-_NOW_NAMES = ("now", "get_current_timestamp", "transaction_timestamp", "statement_timestamp")
+NOW_NAMES = ("now", "get_current_timestamp", "transaction_timestamp", "statement_timestamp")
 
 
 def statement_time(context: PlanContext) -> dt.datetime:
@@ -72,7 +72,7 @@ def current_nodes(tree: exp.Expr) -> Iterator[exp.Expr]:
     """The calls of the current time: now(), CURRENT_DATE and their kind."""
     for node in all_nodes(tree):
         if isinstance(node, CURRENT_KINDS) and (
-            not isinstance(node, exp.Anonymous) or node.name.lower() in _NOW_NAMES
+            not isinstance(node, exp.Anonymous) or node.name.lower() in NOW_NAMES
         ):
             yield node
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 
 from pykudu_sql.planner.bind.named_table import existing_table
 from pykudu_sql.planner.ddl.check_conditions import check_constraints
+from pykudu_sql.planner.ddl.column_default import frozen, with_default
 from pykudu_sql.planner.ddl.column_definitions import (
     column_of,
     compression_of,
     encoding_of,
     near_column,
 )
-from pykudu_sql.planner.ddl.ddl_constants import default_cell
 from pykudu_sql.planner.ddl.new_names import check_new_name
 from pykudu_sql.planner.ddl.partitioning import range_partition
 from pykudu_sql.planner.ddl.view_columns import views_with_new_types
@@ -62,7 +62,6 @@ from pykudu_sql.storage.common.types.schema import (
     Schema,
 )
 from pykudu_sql.storage.common.types.type_names import parse_type
-from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import (
     Error,
     InvalidSchemaError,
@@ -182,7 +181,7 @@ def _added(definition: ColumnDefinition, context: PlanContext) -> ColumnSchema:
             hint="the key is fixed when the table is created",
             span=SourceSpan(definition.start, len(definition.name)),
         )
-    return column_of(definition, context)
+    return frozen(column_of(definition, context), context)
 
 
 def _set_type(column: ColumnSchema, type_name: str) -> list[AlterStep]:
@@ -198,7 +197,7 @@ def _alter_column(syntax: AlterColumnSyntax, schema: Schema, context: PlanContex
     if syntax.drop_default:
         return SetDefault(column.name, None)
     if syntax.default is not None:
-        return SetDefault(column.name, _new_default(syntax.default, column, context))
+        return _set_default(syntax.default, column, context)
     return SetAttributes(
         column.name,
         None if syntax.encoding is None else encoding_of(syntax.encoding),
@@ -209,12 +208,12 @@ def _alter_column(syntax: AlterColumnSyntax, schema: Schema, context: PlanContex
     )
 
 
-def _new_default(default: Expression, column: ColumnSchema, context: PlanContext) -> Cell:
-    cell = default_cell(default, column, context)
-    if cell is None and not column.nullable:
+def _set_default(default: Expression, column: ColumnSchema, context: PlanContext) -> SetDefault:
+    changed = with_default(column, default, context)
+    if not changed.has_default and not column.nullable:
         raise InvalidSchemaError(
             f"column '{column.name}' is NOT NULL and cannot have DEFAULT NULL",
             hint="DROP DEFAULT makes every INSERT give a value",
             span=default.span,
         )
-    return cell
+    return SetDefault(column.name, changed.write_default, changed.default_function)

@@ -1,9 +1,8 @@
 """Column definitions to columns of a schema, for CREATE TABLE and ALTER TABLE."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from pykudu_sql.planner.ddl.ddl_constants import default_cell
+from pykudu_sql.planner.ddl.column_default import with_default
 from pykudu_sql.planner.ddl_grammar.syntax import ColumnDefinition
 from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.suggestion import near
@@ -57,12 +56,12 @@ def column_of(definition: ColumnDefinition, context: PlanContext) -> ColumnSchem
         )
     if definition.default is None:
         return column
-    default = default_cell(definition.default, column, context)
-    if default is None and not column.nullable:
+    column = with_default(column, definition.default, context)
+    if not column.has_default and not column.nullable:
         raise InvalidSchemaError(
             f"column '{column.name}' is NOT NULL and cannot have DEFAULT NULL", span=span
         )
-    return replace(column, write_default=default)
+    return column
 
 
 def encoding_of(name: str | None) -> Encoding:

@@ -1,4 +1,4 @@
-"""Constant expressions of our own grammar as cells: defaults and range bounds."""
+"""Constant expressions of our own grammar as cells: constant defaults and range bounds."""
 
 from itertools import takewhile
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from sqlglot import exp
 
 from pykudu_sql.planner.constant_folding.constant import Constant, Hole, constant
-from pykudu_sql.planner.constant_folding.moment import fold_current, reads_current_time
+from pykudu_sql.planner.constant_folding.moment import fold_current
 from pykudu_sql.planner.ddl_grammar.syntax import Expression
 from pykudu_sql.planner.functions.parameter_literals import literal, parameter_key
 from pykudu_sql.planner.operands.bound_parameters import BoundParameters
@@ -83,22 +83,6 @@ def cell_of(expression: Expression, column: ColumnSchema, context: PlanContext) 
             span=expression.span,
             sqlstate=error.sqlstate,
         ) from error
-
-
-def default_cell(expression: Expression, column: ColumnSchema, context: PlanContext) -> Cell:
-    """The cell of a column that a row gets which names none.
-
-    Raises DataError: the value does not fit; the message names the column; InvalidSchemaError: it
-    is no constant. The present is none here: every row would get the moment at which the table was
-    made, instead of its own.
-    """
-    if reads_current_time(expression_tree(expression)):
-        raise InvalidSchemaError(
-            f"DEFAULT {expression} of column '{column.name}' is no constant",
-            hint="a default is computed once, not for each row: let INSERT give the time",
-            span=expression.span,
-        )
-    return cell_of(expression, column, context)
 
 
 def expression_tree(expression: Expression, kind: str = "constant") -> exp.Expr:

@@ -16,6 +16,12 @@ from pykudu_sql.planner.bind.target import cell_literal
 from pykudu_sql.planner.constant_folding.constant import Constant, Hole, constant
 from pykudu_sql.planner.constant_folding.moment import fold_current
 from pykudu_sql.planner.dml.assigned_literals import type_assigned_constant
+from pykudu_sql.planner.dml.default_values import (
+    cell_of_default,
+    default_node,
+    is_default,
+    is_drawn,
+)
 from pykudu_sql.planner.functions.functions import gathers_rows
 from pykudu_sql.planner.operands.value import Parameter, Value
 from pykudu_sql.planner.parse.source_spans import node_span
@@ -170,7 +176,9 @@ def assigned_value(column: ColumnSchema, node: exp.Expr, context: PlanContext) -
     if isinstance(node, exp.Star | exp.Column) and node.is_star:
         check_inner_star(node)
     if is_default(node):
-        return Assignment(column, node, True, column.write_default)
+        if is_drawn(column):
+            return Assignment(column, default_node(column, context), False)
+        return Assignment(column, node, True, cell_of_default(column, context))
     if gathers_rows(node):
         raise ProgrammingError(
             f"column '{column.name}' cannot be set to an aggregate, which has many rows",
@@ -205,15 +213,3 @@ def assigned_value(column: ColumnSchema, node: exp.Expr, context: PlanContext) -
             span=node_span(node),
         )
     return Assignment(column, node, True, cell)
-
-
-def is_default(node: exp.Expr) -> bool:
-    """Whether a value is the word DEFAULT."""
-    if isinstance(node, exp.Var):
-        return node.name.upper() == "DEFAULT"
-    return (
-        isinstance(node, exp.Column)
-        and not node.table
-        and node.name.upper() == "DEFAULT"
-        and not node.this.args.get("quoted")
-    )

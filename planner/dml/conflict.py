@@ -15,9 +15,9 @@ from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.correlation_name import CorrelationName
 from pykudu_sql.planner.bind.target import cell_literal, mention
-from pykudu_sql.planner.constant_folding.moment import reads_current_time
 from pykudu_sql.planner.dml.assignments import read_assignments
 from pykudu_sql.planner.dml.change_query import BranchDraft, draft, select_drafted, setting
+from pykudu_sql.planner.dml.default_values import depends_on_moment
 from pykudu_sql.planner.dml.insert_tail import EXCLUDED_NAME, Conflict
 from pykudu_sql.planner.dml.key_change import (
     ConflictRows,
@@ -130,7 +130,7 @@ def insert_or_update(
     update = conflict.update
     assert update is not None
     # Before the assignments are read, which puts constants for calls of the current time.
-    volatile = reads_current_time(update)
+    volatile = depends_on_moment(update, target.table)
     _qualify(update, target, context)
     assignments = read_assignments(
         update.expressions, target.table, target.name, RowOpKind.UPDATE, context

@@ -15,7 +15,6 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.correlation_name import CorrelationName, name_of_table
 from pykudu_sql.planner.bind.named_table import target_table
-from pykudu_sql.planner.bind.target import cell_literal
 from pykudu_sql.planner.constant_folding.constant import Constant, Hole, constants
 from pykudu_sql.planner.constant_folding.moment import fold_current, reads_current_time
 from pykudu_sql.planner.dml.assigned_literals import (
@@ -27,6 +26,11 @@ from pykudu_sql.planner.dml.conflict import (
     check_conflict_columns,
     insert_or_update,
     insert_returning,
+)
+from pykudu_sql.planner.dml.default_values import (
+    default_node,
+    depends_on_moment,
+    is_default,
 )
 from pykudu_sql.planner.dml.insert_columns import (
     column_names,
@@ -245,7 +249,7 @@ def _check_required(head: _Head, place: Token) -> None:
     schema = head.table.schema
     listed_ids = {column.id for column in head.columns}
     for column in schema.visible_columns:
-        required = not column.nullable and column.write_default is None
+        required = not column.nullable and not column.has_default
         if not head.kind.numbers and not head.replaces:
             required = column.id in schema.key_ids
         if column.identity and (head.kind.numbers or head.replaces):
@@ -260,7 +264,7 @@ def _default_row(head: _Head) -> InsertValues:
     head = replace(head, columns=tuple(c for c in head.columns if c.id not in numbered))
     columns: tuple[list[Raw], ...] = tuple([Marker.DEFAULT] for _ in head.columns)
     for column in head.columns:
-        if not column.nullable and column.write_default is None and not column.identity:
+        if not column.nullable and not column.has_default and not column.identity:
             raise NotNullError(
                 f"no value provided for required column '{column.name}' of table "
                 f"'{head.table.name}'",
@@ -294,7 +298,7 @@ def _insert_values(head: _Head, rows: ValueRows, *, cacheable: bool) -> InsertVa
     ids = [column.id for column in head.columns]
     for column in _omitted_columns(head):
         ids.append(column.id)
-        columns.append((column.write_default,) * count)
+        columns.append((column.default_function or column.write_default,) * count)
     keys = dict.fromkeys(v.key for values in columns for v in values if isinstance(v, Parameter))
     ordered = sorted(keys) if all(isinstance(key, int) for key in keys) else list(keys)
     return InsertValues(
@@ -358,7 +362,7 @@ def _insert_expressions(
         _check_width(head, len(row), start.start)
         for node, column in zip(row, head.columns, strict=True):
             type_assigned_constant(node, column)
-    nodes = [node for row in rows for node in row if not _is_default(node)]
+    nodes = [node for row in rows for node in row if not is_default(node)]
     written = constants([fold_current(node, context) for node in nodes], context)
     if written is None:
         return _insert_computed(head, unbound, context)
@@ -366,7 +370,7 @@ def _insert_expressions(
     columns: list[list[Raw]] = [[] for _ in head.columns]
     for row in rows:
         for cells, node in zip(columns, row, strict=True):
-            cells.append(Marker.DEFAULT if _is_default(node) else next(values))
+            cells.append(Marker.DEFAULT if is_default(node) else next(values))
     offsets = [start.start] * len(rows)
 
     def span_of(row: int, position: int) -> SourceSpan:
@@ -380,20 +384,17 @@ def _cells(row: exp.Expr) -> list[exp.Expr]:
     return row.expressions if isinstance(row, exp.Tuple) else [row.this]
 
 
-def _is_default(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Var) and node.name.upper() == "DEFAULT"
-
-
 def _raw(value: Constant | Hole) -> Raw:
     return Named(value.key) if isinstance(value, Hole) else value.value  # type: ignore[return-value]
 
 
 def _insert_computed(head: _Head, tree: exp.Values, context: PlanContext) -> InsertQuery:
     """The rows as a query; DEFAULT becomes the column's default."""
+    volatile = depends_on_moment(tree, head.table)
     for row in tree.expressions:
         for node, column in zip(_cells(row), head.columns, strict=True):
-            if _is_default(node):
-                node.replace(cell_literal(column.write_default, column))
+            if is_default(node):
+                node.replace(default_node(column, context))
     type_assigned_literals(tree, head.columns, context)
-    query = finish(bind(tree, context), context)
+    query = finish(bind(tree, context).with_volatility(volatile), context)
     return _from_query(head, query)

@@ -96,7 +96,7 @@ def check_required(
     Raises NotNullError: one is left out.
     """
     for column in table.schema.visible_columns:
-        is_filled = column.nullable or column.write_default is not None or column.identity
+        is_filled = column.nullable or column.has_default or column.identity
         if not is_filled and column not in listed:
             raise missing_column(table, column, span)
 

@@ -22,9 +22,9 @@ from pykudu_sql.planner.bind.correlation_name import (
 )
 from pykudu_sql.planner.bind.relations import NAMED_DATABASE, Relation
 from pykudu_sql.planner.bind.target import mentioned_table
-from pykudu_sql.planner.constant_folding.moment import reads_current_time
 from pykudu_sql.planner.dml.assignments import Assignment, assigned_value, read_assignments
 from pykudu_sql.planner.dml.change_query import BranchDraft, draft, select_drafted, setting
+from pykudu_sql.planner.dml.default_values import depends_on_moment
 from pykudu_sql.planner.dml.insert_columns import check_required, insert_columns
 from pykudu_sql.planner.dml.merge_sides import (
     is_by_source,
@@ -124,7 +124,7 @@ def plan_merge(source: SourceText, context: PlanContext) -> ChangeQuery:
     ):
         raise SyntaxError("MERGE INTO table USING source ON condition WHEN ... is expected")
     table = mentioned_table(tree.this, context)
-    volatile = reads_current_time(tree)
+    volatile = depends_on_moment(tree, table)
     whens: list[exp.When] = tree.args["whens"].expressions
     if len(whens) > MAX_BRANCHES:
         raise StatementTooComplexError(

@@ -14,7 +14,7 @@ from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.bound_query import BoundQuery, binding_of
 from pykudu_sql.planner.bind.correlation_name import CorrelationName
 from pykudu_sql.planner.bind.relations import Scope
-from pykudu_sql.planner.dml.assignments import is_default
+from pykudu_sql.planner.dml.default_values import is_default
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.tree_nodes import nodes_of
 
@@ -70,9 +70,8 @@ def bind_nearer(
     """
     for place, column in enumerate(_unqualified(nodes)):
         column.meta[_PLACE] = place
-    tree = exp.Select(
-        expressions=[_as_entry(node.copy()) for node in nodes], from_=exp.From(this=nearer.copy())
-    )
+    entries = [_as_entry(node.copy()) for node in nodes] or [exp.Literal.number(1)]
+    tree = exp.Select(expressions=entries, from_=exp.From(this=nearer.copy()))
     around = exp.Select(
         expressions=[exp.Literal.number(1)],
         from_=exp.From(this=other.copy()),

@@ -32,6 +32,7 @@ from pykudu_sql.planner.dml.change_query import (
     select_drafted,
     setting,
 )
+from pykudu_sql.planner.dml.default_values import depends_on_moment, sets_moment
 from pykudu_sql.planner.dml.key_change import (
     Outputs,
     key_delete,
@@ -134,6 +135,7 @@ def plan_update(
     volatile = reads_current_time(tree)
     clause = tree.args.get("from_")
     rows = _rows(tree, tree.this, [clause.this] if clause else [], context)
+    volatile = volatile or sets_moment(tree, rows.table)
     assignments = read_assignments(tree.expressions, rows.table, rows.name, kind, context)
     returned = _returned_by_key(rows, tree, context)
     if returned is None and tree.args.get("returning") is not None:
@@ -218,7 +220,7 @@ def _returning(
 ) -> ChangeQuery:
     """An UPDATE or DELETE that shows the rows it changed."""
     returning_items = tree.args["returning"].expressions
-    volatile = reads_current_time(tree)
+    volatile = depends_on_moment(tree, rows.table)
     returned = read_returning(returning_items, rows.select, rows.target, context)
     drafted = draft(exp.Literal.number(0), [branch], rows.table, rows.name, returned)
     select_drafted(rows.select, drafted, rows.table, context)

@@ -14,7 +14,7 @@ from enum import Enum
 from math import inf
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Value
+from pykudu_sql.planner.operands.value import InsertedValue, Parameter, ParameterKey
 from pykudu_sql.planner.parse.lexer import MAX_NUMBER_CHARACTERS
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.storage.common.noun_count import noun_count
@@ -173,8 +173,8 @@ def _columns(rows: Sequence[Sequence[Raw]]) -> tuple[Sequence[Raw], ...]:
 
 def column_values(
     raw: Sequence[Raw], column: ColumnSchema, span_of: Callable[[int], SourceSpan | None]
-) -> tuple[Value, ...]:
-    """One column's values as cells and parameters.
+) -> tuple[InsertedValue, ...]:
+    """One column's values as cells and parameters; DEFAULT may be a function.
 
     Args:
         raw: as read.
@@ -189,12 +189,12 @@ def column_values(
         numbers = tuple(map(float, raw))  # type: ignore[arg-type]
         if inf not in numbers and -inf not in numbers:
             return numbers
-    values: list[Value] = []
+    values: list[InsertedValue] = []
     for value in raw:
         if type(value) is Named:
             values.append(Parameter(value.key, column.type, column.name))
         elif value is Marker.DEFAULT:
-            values.append(column.write_default)
+            values.append(column.default_function or column.write_default)
         else:
             try:
                 values.append(to_cell(value, column.type))

@@ -10,8 +10,8 @@ from pykudu_sql.planner.ddl_grammar.syntax import IDENTITY, property_list
 from pykudu_sql.planner.parse.lexer import quote_string
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
+from pykudu_sql.storage.common.defaults.column_defaults import default_sql
 from pykudu_sql.storage.common.partition.partition_text import partition_by_sql
-from pykudu_sql.storage.common.partition.range_bound import literal
 from pykudu_sql.storage.common.quoted_name import quoted_full_name, quoted_name
 from pykudu_sql.storage.common.types.schema import DEFAULT_BLOCK_SIZE, ColumnSchema, Schema
 from pykudu_sql.storage.common.types.types import AUTO_ENCODING, Compression
@@ -66,8 +66,9 @@ def _column(column: ColumnSchema, schema: Schema) -> str:
         parts.append(f"ENCODING {column.encoding}")
     if column.compression is not Compression.DEFAULT_COMPRESSION:
         parts.append(f"COMPRESSION {column.compression}")
-    if column.write_default is not None:
-        parts.append(f"DEFAULT {literal(column.write_default, column.type)}")
+    default = default_sql(column)
+    if default is not None:
+        parts.append(f"DEFAULT {default}")
     if column.block_size != DEFAULT_BLOCK_SIZE:
         parts.append(f"BLOCK_SIZE {column.block_size}")
     if column.comment:

@@ -6,6 +6,7 @@ from typing import Any
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.parameter_types import PASSED_UNCHANGED, parameter_name, sql_value
+from pykudu_sql.storage.common.default_function import DefaultFunction
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.numpy_scalars import is_short_float
 from pykudu_sql.storage.common.types.types import Cell, DataType
@@ -69,6 +70,8 @@ class Parameter:
 
 
 Value = Cell | Parameter
+# In a row to be inserted also the function of its column's default.
+InsertedValue = Value | DefaultFunction
 
 
 def parameter_value(parameters: ParameterValues, key: ParameterKey, column: str = "") -> Any:

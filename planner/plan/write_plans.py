@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.row_expression import RowComparison, RowExpression
 from pykudu_sql.planner.operands.template import PredicateTemplate
-from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Value
+from pykudu_sql.planner.operands.value import InsertedValue, Parameter, ParameterKey, Value
 from pykudu_sql.planner.plan.query_plans import Query
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class InsertValues:
-    """Rows of constants and parameters, column by column.
+    """Rows of constants, parameters and functions of defaults, column by column.
 
     Attributes:
         kind: INSERT, INSERT_IGNORE or UPSERT.
@@ -31,7 +31,7 @@ class InsertValues:
     table: TableInfo
     kind: RowOpKind
     column_ids: tuple[int, ...]
-    columns: tuple[tuple[Value, ...], ...]
+    columns: tuple[tuple[InsertedValue, ...], ...]
     rows: int
     parameters: tuple[ParameterKey, ...] = ()
     cacheable: bool = True

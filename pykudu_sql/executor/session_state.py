@@ -17,6 +17,7 @@ from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.settings import DatabaseSettings, SessionSettings
 from pykudu_sql.storage.catalog.catalog import Catalog
+from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.progress import Counter, Progress, Unit, followed
 from pykudu_sql.storage.common.rows.row_result import RowError
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
@@ -60,6 +61,7 @@ class SessionState:
         process: that the session belongs to.
         planned: the plan of a text for some parameters, kept as long as tables and settings are
             the same.
+        time: of the running statement.
         prepared: the texts of PREPARE by their names; exchanged whole.
         row_errors: rows that the last writing statement left out.
         spark: the other engine, once a statement ran there.
@@ -79,6 +81,7 @@ class SessionState:
     cancellation: Cancellation
     process: Process
     planned: Callable[[str, ParameterValues], Planned]
+    time: StatementTime
     prepared: "Mapping[str, PreparedText]" = field(default_factory=dict)
     row_errors: tuple[RowError, ...] = ()
     spark: "SparkEngine | None" = None

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from pykudu_sql.storage.catalog.catalog import Catalog
+from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.errors import TableChangedError
 from pykudu_sql.storage.open_store import OpenStore
 
@@ -29,9 +30,14 @@ class PlannedSnapshot:
             begins after.
     """
 
-    def __init__(self, store: OpenStore) -> None:
-        """No statement is planned yet. `store`: begins transactions at the newest snapshot."""
+    def __init__(self, store: OpenStore, time: StatementTime) -> None:
+        """No statement is planned yet.
+
+        `store`: begins transactions at the newest snapshot; `time`: of the session's statements,
+        which write in them.
+        """
         self._store = store
+        self._time = time
         self.planned_under: Catalog | None = None
         self.begun_before: Transaction | None = None
 
@@ -46,6 +52,7 @@ class PlannedSnapshot:
         """
         before, self.begun_before = self.begun_before, None
         transaction = self._store.begin() if before is None else before
+        transaction.time = self._time
         if self.planned_under is None or transaction.catalog is self.planned_under:
             return transaction
         transaction.rollback()

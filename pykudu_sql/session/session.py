@@ -30,6 +30,7 @@ from pykudu_sql.session.registered_frames import RegisteredFrames, frame_name
 from pykudu_sql.session.statement_planner import StatementPlanner
 from pykudu_sql.settings import SessionSettings
 from pykudu_sql.storage.catalog.catalog import Catalog
+from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.progress import ProgressReport
 from pykudu_sql.storage.common.rows.row_result import RowError
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
@@ -57,7 +58,8 @@ class Session:
         self._store = database.store
         durable = database.settings.durability == "full"
         cancellation = Cancellation(lambda: self._state.interrupt_engines())
-        self._snapshot = PlannedSnapshot(database.store)
+        self._time = StatementTime(database.store.now)
+        self._snapshot = PlannedSnapshot(database.store, self._time)
         self._transactions = TransactionScope(
             self._snapshot.begin,
             cancellation.check,
@@ -75,6 +77,7 @@ class Session:
             cancellation,
             database.process,
             self._prepared,
+            self._time,
             in_memory=database.path == MEMORY,
             database_path=database.path,
         )
@@ -175,6 +178,7 @@ class Session:
             self._check_open()
             from pykudu_sql.executor.writing.append import append
 
+            self._time.restart()
             started = perf_counter()
             outcome = append(self._state, table, data, operation)
             self.total_changes += outcome.rowcount
@@ -281,6 +285,7 @@ class Session:
             if cached is None and parameters is not None and can_bind(parameters):
                 cached = self._plans.find_for(sql, parameters, catalog, self._state.settings)
             if cached is not None:
+                self._time.restart()
                 return cached
         self._check_open()
         prepared, is_kept = self._planner.prepare(sql, parameters, catalog)

@@ -80,15 +80,19 @@ class StatementPlanner:
     def context(
         self, catalog: Catalog, bound_parameters: BoundParameters | None = None
     ) -> PlanContext:
-        """What a plan may depend on. `catalog`: that the statement sees."""
+        """What a plan may depend on, at the time that its statement begins.
+
+        `catalog`: that the statement sees.
+        """
         state = self._state
         store, settings, current = state.store, state.settings, state.transactions.current
         catalog_at = store.catalog_at if current is None else current.catalog_at
         as_of = None if settings.as_of is None else bound_at(settings.as_of)
+        state.time.restart()
         return PlanContext(
             catalog.in_database(settings.database),
             lambda bound: catalog_at(bound).in_database(settings.database),
-            store.now(),
+            state.time.timestamp,
             self._evaluate,
             PlanSettings(
                 settings.default_hash_partitions,

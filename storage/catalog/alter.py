@@ -14,6 +14,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.catalog import TableInfo, TabletInfo
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint, check_names
 from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
+from pykudu_sql.storage.common.default_function import DefaultFunction
 from pykudu_sql.storage.common.partition.partition import PartitionSchema, RangePartition
 from pykudu_sql.storage.common.types.identifiers import check_comment, check_identifier
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
@@ -28,7 +29,10 @@ from pykudu_sql.storage.errors import (
 
 @dataclass(frozen=True, slots=True)
 class AddColumn:
-    """Append a column; its write default becomes the read default of the rows already there."""
+    """Append a column; its write default becomes the read default of the rows already there.
+
+    See `Schema.add_column` for functions.
+    """
 
     column: ColumnSchema
 
@@ -50,10 +54,14 @@ class RenameColumn:
 
 @dataclass(frozen=True, slots=True)
 class SetDefault:
-    """Change what later INSERTs store when they leave the column out; None drops it."""
+    """Change what later INSERTs store when they leave the column out; None drops it.
+
+    `value`: a constant; `function`: what computes it instead.
+    """
 
     name: str
     value: Cell
+    function: DefaultFunction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +187,9 @@ def _apply(table: TableInfo, step: AlterStep) -> TableInfo:
             return _without_column(table, name)
         case RenameColumn(name, new_name):
             return replace(table, schema=schema.rename_column(name, new_name))
-        case SetDefault(name, value):
-            column = replace(schema.column(name), write_default=value)
+        case SetDefault(name, value, function):
+            column = schema.column(name)
+            column = replace(column, write_default=value, default_function=function)
             return replace(table, schema=schema.replace_column(column))
         case SetAttributes():
             column = _with_attributes(schema.column(step.name), step)

@@ -11,8 +11,7 @@ from types import MappingProxyType
 from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.catalog.namespace import RESERVED_DATABASES, ViewInfo, database_of
-from pykudu_sql.storage.common.partition.range_bound import literal
-from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.defaults.column_defaults import default_sql
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 
@@ -58,7 +57,7 @@ def _columns(catalog: Catalog) -> Iterator[StandardRow]:
                 *place,
                 column.name,
                 number,
-                _default(column),
+                default_sql(column),
                 _yes(column.nullable),
                 str(column.type),
                 *_sizes(column.type),
@@ -124,12 +123,6 @@ def _constraint(table: TableInfo) -> tuple[str, str, str]:
     """Catalog, database and name of a table's key, which has PostgreSQL's name for it."""
     catalog, database, name = _full_name(table.name)
     return catalog, database, f"{name}_pkey"
-
-
-def _default(column: ColumnSchema) -> str | None:
-    """A column's default as SQL."""
-    cell = column.write_default
-    return None if cell is None else literal(cell, column.type)
 
 
 def _sizes(data_type: DataType) -> StandardRow:

@@ -16,6 +16,8 @@ import pyarrow as pa
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.cached_property import cached_property
+from pykudu_sql.storage.common.defaults.column_defaults import default_array, default_cell
+from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types import compute as pc
@@ -88,20 +90,24 @@ class RowBatch:
         return key_text(self.table, self.operations.columns, row)
 
 
-def complete(table: TableInfo, operations: RowOperations) -> RowBatch:
-    """Operations with every column that an insert needs, unset ones at their write default.
+def complete(
+    table: TableInfo, operations: RowOperations, time: StatementTime | None = None
+) -> RowBatch:
+    """Operations with every column that an insert needs, unset ones at their default.
 
-    `operations`: what to do; the rows of a table that counts are numbered. Raises NotNullError: a
-    NOT NULL column has neither a value nor a default.
+    `operations`: what to do; the rows of a table that counts are numbered; `time`: of the
+    statement, None for now. Raises NotNullError: a NOT NULL column has neither a value nor a
+    default.
     """
     explicit = tuple(operations.columns)
     changed = set_columns(table.schema, operations.kind, operations.columns)
     if operations.kind.may_insert:
+        time = time or StatementTime()
         columns: dict[int, pa.Array] = {}
         for column in table.schema.columns:
             values = operations.columns.get(column.id)
             columns[column.id] = (
-                _default(table.name, column, operations.length) if values is None else values
+                _default(table.name, column, time, operations.length) if values is None else values
             )
         operations = RowOperations(operations.kind, columns, operations.length)
     positions = np.arange(operations.length, dtype=np.int64)
@@ -122,10 +128,9 @@ def batch_of_one(
     return RowBatch(table, RowOperations(kind, columns, 1), tuple(explicit), changed, place)
 
 
-def _default(table: str, column: ColumnSchema, length: int) -> pa.Array:
+def _default(table: str, column: ColumnSchema, time: StatementTime, length: int) -> pa.Array:
     check_default(table, column)
-    cell = cells_to_array([column.write_default], column.type)
-    return cell.take(integers(np.zeros(length, np.int64)))
+    return plain(default_array(column, time, length))
 
 
 def check_default(table: str, column: ColumnSchema) -> None:
@@ -133,22 +138,25 @@ def check_default(table: str, column: ColumnSchema) -> None:
 
     Raises NotNullError: it is NOT NULL and has no default.
     """
-    if column.write_default is None and not column.nullable:
+    if not column.has_default and not column.nullable:
         raise NotNullError(
             f"no value provided for required column '{column.name}' of table '{table}'",
             hint="give a value, or set a DEFAULT",
         )
 
 
-def complete_cells(table: TableInfo, cells: Mapping[int, Cell]) -> dict[int, Cell]:
+def complete_cells(
+    table: TableInfo, cells: Mapping[int, Cell], time: StatementTime | None = None
+) -> dict[int, Cell]:
     """`complete` for the cells of one row, in the order of the table's columns."""
+    time = time or StatementTime()
     full: dict[int, Cell] = {}
     for column in table.schema.columns:
         if column.id in cells:
             full[column.id] = cells[column.id]
         else:
             check_default(table.name, column)
-            full[column.id] = column.write_default
+            full[column.id] = default_cell(column, time)
     return full
 
 
@@ -186,13 +194,14 @@ def check_set(schema: Schema, kind: RowOpKind, column_ids: Collection[int], tabl
     """Check that a kind of operation may set just these columns.
 
     `column_ids`: the columns set. Raises NotNullError: a column of the key is not set, other than
-    the counter of an INSERT; ProgrammingError: an UPDATE sets nothing but the key, or a
-    DELETE more than that.
+    the counter of an INSERT and what has a default; ProgrammingError: an UPDATE sets nothing but
+    the key, or a DELETE more than that.
     """
     for column in schema.key_columns:
         if column.id in column_ids:
             continue
-        if not (kind.numbers and (schema.is_hidden(column) or column.identity)):
+        is_counted = schema.is_hidden(column) or column.identity
+        if not (kind.numbers and (is_counted or column.has_default)):
             if schema.is_hidden(column):
                 raise NotNullError(f"{column.name} of table '{table}' should be set for {kind}")
             raise NotNullError(f"no value provided for key column '{column.name}' of '{table}'")

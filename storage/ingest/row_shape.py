@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
@@ -56,9 +57,11 @@ class RowShape(NamedTuple):
             prechecks(table),
         )
 
-    def complete(self, cells: Mapping[int, Cell]) -> Mapping[int, Cell]:
+    def complete(
+        self, cells: Mapping[int, Cell], time: StatementTime | None = None
+    ) -> Mapping[int, Cell]:
         """The cells of one row with those that an insert leaves out; see `complete_cells`."""
-        return cells if self.is_complete else complete_cells(self.table, cells)
+        return cells if self.is_complete else complete_cells(self.table, cells, time)
 
     def check(self, cells: Mapping[int, Cell], explicit: Mapping[int, Cell]) -> None:
         """See that a row fits its table; see `check_row`."""

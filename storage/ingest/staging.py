@@ -19,6 +19,7 @@ Writers share no counter, so they draw the numbers of their files by lot from a 
 import re
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import field
 from typing import Any, Final
 from uuid import uuid4
 
@@ -29,8 +30,9 @@ import pyarrow as pa
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.cfile.container import FileIdentity
+from pykudu_sql.storage.common.defaults.statement_time import StatementTime, system_time
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED
+from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, Timestamp
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import DataError, LockedError, NotSupportedError
 from pykudu_sql.storage.fs import layout
@@ -122,7 +124,7 @@ class StagedFile:
 class StageTarget:
     """Where the rows of one write go.
 
-    `table`: as it was when the write began; `write_id`: a UUID.
+    `table`: as it was when the write began; `write_id`: a UUID; `time`: of the write, for defaults.
     """
 
     root: str
@@ -130,6 +132,7 @@ class StageTarget:
     table: TableInfo
     kind: RowOpKind
     write_id: str
+    time: Timestamp = field(default_factory=system_time)
 
     def to_json(self) -> dict[str, Any]:
         """The target as plain JSON values."""
@@ -139,6 +142,7 @@ class StageTarget:
             "table": self.table.to_json(),
             "kind": self.kind.value,
             "write": self.write_id,
+            "time": self.time,
         }
 
     @classmethod
@@ -150,7 +154,12 @@ class StageTarget:
             TableInfo.from_json(value["table"]),
             RowOpKind(value["kind"]),
             value["write"],
+            Timestamp(value["time"]),
         )
+
+    def statement_time(self) -> StatementTime:
+        """The time of the write, as those who complete rows take it."""
+        return StatementTime(lambda: self.time)
 
     def check(self, column_ids: tuple[int, ...]) -> None:
         """See that rows of some columns can be written so.
@@ -251,7 +260,7 @@ def stage_rows(
     table = target.table
     length = len(next(iter(columns.values())))
     numbered = target.with_counter(columns, length)
-    batch = complete(table, RowOperations(target.kind, numbered, length))
+    batch = complete(table, RowOperations(target.kind, numbered, length), target.statement_time())
     rows = deduplicate(table, route(validate(batch, raise_first), raise_first))
     schema = [column for column in table.schema.columns if column.id in rows.operations.columns]
     for index in np.unique(rows.tablets).tolist():

@@ -14,10 +14,10 @@ import pyarrow as pa
 from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
 from pykudu_sql.storage.catalog.information_schema import STANDARD_TABLES, standard_rows
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
+from pykudu_sql.storage.common.defaults.column_defaults import default_value
 from pykudu_sql.storage.common.memory_budget import Holder
 from pykudu_sql.storage.common.partition.partition_text import bounds_text, partition_text
 from pykudu_sql.storage.common.types.arrays import cells_to_array
-from pykudu_sql.storage.common.types.cells import from_cell
 from pykudu_sql.storage.common.types.hybrid_time import last_before, to_micros
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.fs.machine_memory import process_memory
@@ -92,7 +92,7 @@ def _columns(store: OpenStore) -> Iterator[SystemRow]:
     for table in _all_tables(store):
         schema = table.schema
         for number, column in enumerate(schema.columns, 1):
-            default = from_cell(column.write_default, column.type)
+            default = default_value(column)
             key = schema.key_ids.index(column.id) + 1 if column.id in schema.key_ids else None
             value = None if default is None else str(default)
             stored = (str(column.encoding), str(column.compression), column.block_size)

@@ -20,6 +20,7 @@ import numpy as np
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.memory_budget import MOST_PIECE
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
@@ -75,10 +76,13 @@ class _Share:
 class BatchWriter:
     """Writes batches of rows, named by their keys, into a write set."""
 
-    def __init__(self, services: TransactionServices, writes: WriteSet) -> None:
-        """`services`, `writes`: those of the transaction that it writes for."""
+    def __init__(
+        self, services: TransactionServices, writes: WriteSet, time: StatementTime
+    ) -> None:
+        """`services`, `writes`, `time`: those of the transaction that it writes for."""
         self._services = services
         self._writes = writes
+        self._time = time
 
     def write(self, table: TableInfo, operations: RowOperations, mode: RowErrorMode) -> RowResults:
         """Do a batch of operations; see `Transaction.write`."""
@@ -109,7 +113,7 @@ class BatchWriter:
         """The rows whose cells fit, complete and numbered."""
         check_set(table.schema, operations.kind, operations.columns, table.name)
         numbered = self._services.auto_increment.number(table, operations)
-        return validate(complete(table, numbered), refuse)
+        return validate(complete(table, numbered, self._time), refuse)
 
     def _counted(self, table: TableInfo, operations: RowOperations) -> RowBatch:
         """Rows for files, all of which fit; the numbers that they bring are noted."""

@@ -12,6 +12,7 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.commit.committer import AppliedCommit
 from pykudu_sql.storage.common.cancellation import never_cancelled
 from pykudu_sql.storage.common.ctrl_c import DeferSigint
+from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -31,18 +32,23 @@ from pykudu_sql.storage.transaction.transaction_services import (
 
 
 def keyed_row(
-    services: TransactionServices, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]
+    services: TransactionServices,
+    table: TableInfo,
+    kind: RowOpKind,
+    cells: Mapping[int, Cell],
+    time: StatementTime | None = None,
 ) -> tuple[Tablet, KeyedRow]:
     """Check and complete one row, and find its tablet.
 
-    `cells`: by column id, the key's among them. Raises IntegrityError, DataError: a value is
-    missing or does not fit; UncoveredRangeError: the key lies outside all range partitions.
+    `cells`: by column id, the key's among them; `time`: see `complete`. Raises IntegrityError,
+    DataError: a value is missing or does not fit; UncoveredRangeError: the key lies outside all
+    range partitions.
     """
     shape = shape_of(services.row_shapes, table, kind, cells)
     counter = shape.counter
     if counter is not None:
         cells = services.auto_increment.number_row(table, kind, cells)
-    explicit, cells = cells, shape.complete(cells)
+    explicit, cells = cells, shape.complete(cells, time)
     shape.check(cells, explicit)
     key = tuple([cells[i] for i in table.schema.key_ids])
     encoded = table.key_encoder.encode_one(key)
@@ -83,7 +89,12 @@ class RowWriter:
         self._services = services
 
     def write(
-        self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell], durable: bool
+        self,
+        table: TableInfo,
+        kind: RowOpKind,
+        cells: Mapping[int, Cell],
+        durable: bool,
+        time: StatementTime | None = None,
     ) -> int:
         """Do one operation on one row and commit it.
 
@@ -91,6 +102,7 @@ class RowWriter:
             table: to be written, as it is now.
             cells: by column id, the key's among them.
             durable: return only once the commit survives a power loss.
+            time: of the statement; None for now.
 
         Returns the number of rows changed. Raises IntegrityError, DataError: the row does not fit;
         SerializationError: the table was altered meanwhile; ReadOnlyError, DiskError: the commit
@@ -98,7 +110,7 @@ class RowWriter:
         """
         if self._services.budget.is_pressed:
             self._services.relieve(never_cancelled)
-        tablet, row = keyed_row(self._services, table, kind, cells)
+        tablet, row = keyed_row(self._services, table, kind, cells, time)
         with DeferSigint():
             return self._commit(table, tablet, row, durable)
 

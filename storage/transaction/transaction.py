@@ -20,6 +20,7 @@ from pykudu_sql.storage.commit.committer import AppliedCommit
 from pykudu_sql.storage.commit.new_table import NewTable
 from pykudu_sql.storage.common.cancellation import CancelCheck, never_cancelled
 from pykudu_sql.storage.common.ctrl_c import DeferSigint, acquire_lock
+from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.memory_budget import MOST_PIECE
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
@@ -49,7 +50,10 @@ _COUNTED_ROWS = 32
 
 
 class Transaction(TransactionReads):
-    """One transaction, used by one thread at a time."""
+    """One transaction, used by one thread at a time.
+
+    `time`: of the statement that writes, for defaults; that of the first use unless it is replaced.
+    """
 
     def __init__(self, services: TransactionServices, snapshot: Hold) -> None:
         """Begin at a snapshot, whose history is kept until the transaction ends.
@@ -59,6 +63,7 @@ class Transaction(TransactionReads):
         super().__init__(services, snapshot)
         self._new_tables: list[NewTable] = []
         self._single_rows = 0
+        self.time = StatementTime(services.committer.clock.now)
         self._ended = False
 
     @property
@@ -104,12 +109,15 @@ class Transaction(TransactionReads):
         self._open()
         self._check_room()
         if operations.addresses is None:
-            return BatchWriter(self._services, self._writes).write(table, operations, mode)
+            return self._batch_writer().write(table, operations, mode)
         addressed = self._take_addressed(table)
         if mode is RowErrorMode.COLLECT:
             raise InterfaceError("rows can only be reported by their keys, not by addresses")
         changed = addressed.write(operations)
         return RowResults(changed, operations.length - changed, 0, ())
+
+    def _batch_writer(self) -> BatchWriter:
+        return BatchWriter(self._services, self._writes, self.time)
 
     def _check_room(self) -> None:
         """See that what was written so far leaves room in memory for more."""
@@ -148,7 +156,7 @@ class Transaction(TransactionReads):
         nothing was done.
         """
         self._open()
-        return BatchWriter(self._services, self._writes).insert(table, batches)
+        return self._batch_writer().insert(table, batches)
 
     def write_batches(self, table: TableInfo, batches: Iterable[RowOperations]) -> RowResults:
         """Do operations by key that come in batches, all or none, in memory for one at a time.
@@ -160,7 +168,7 @@ class Transaction(TransactionReads):
         transaction must go back to a savepoint before it.
         """
         self._open()
-        return BatchWriter(self._services, self._writes).write_batches(table, batches)
+        return self._batch_writer().write_batches(table, batches)
 
     def collect_batches(
         self, table: TableInfo, batches: Iterable[RowOperations]
@@ -179,7 +187,7 @@ class Transaction(TransactionReads):
             self._check_room()
             return batch
 
-        writer = BatchWriter(self._services, self._writes)
+        writer = self._batch_writer()
         return writer.collect_batches(table, map(checked, batches))
 
     def number(self, table: TableInfo, operations: RowOperations) -> RowOperations:
@@ -228,7 +236,7 @@ class Transaction(TransactionReads):
         self._single_rows += 1
         if self._single_rows % _COUNTED_ROWS == 0:
             self._check_room()
-        tablet, row = keyed_row(self._services, table, kind, cells)
+        tablet, row = keyed_row(self._services, table, kind, cells, self.time)
         pending = self._writes.on(table, tablet)
         check_row_result(table, row, lambda columns: pending.read_row(row.probe, columns))
         changed = pending.write_row(row)

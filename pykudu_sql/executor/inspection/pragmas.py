@@ -7,8 +7,7 @@ from pykudu_sql.planner.plan.listing_plans import Pragma, PragmaKind
 from pykudu_sql.results.result import Header, Outcome, Row, RowResult, header_of
 from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo
-from pykudu_sql.storage.common.partition.range_bound import literal
-from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.defaults.column_defaults import default_sql
 
 _HEADERS: Mapping[PragmaKind, Header] = {
     PragmaKind.TABLE_INFO: header_of(
@@ -47,17 +46,11 @@ def _table_columns(table: TableInfo) -> list[Row]:
             column.name,
             str(column.type),
             int(not column.nullable),
-            _default(column),
+            default_sql(column),
             key_positions.get(column.id, 0),
         )
         for number, column in enumerate(table.schema.visible_columns)
     ]
-
-
-def _default(column: ColumnSchema) -> str | None:
-    """The default as SQL writes it."""
-    value = column.write_default
-    return None if value is None else literal(value, column.type)
 
 
 def _items(catalog: Catalog) -> list[Row]:

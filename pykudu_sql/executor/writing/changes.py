@@ -38,10 +38,12 @@ from pykudu_sql.planner.plan.change_plans import (
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.results.table_result import TableResult
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.defaults.column_defaults import default_array, with_functions
+from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import combine, constant_array, filled_numbers, plain
+from pykudu_sql.storage.common.types.arrays import combine, filled_numbers, plain
 from pykudu_sql.storage.errors import IntegrityError
 from pykudu_sql.storage.ingest.row_batch import complete
 from pykudu_sql.storage.ingest.validation import raise_first, validate
@@ -149,7 +151,7 @@ def _insert(
 ) -> _Changed:
     table = plan.table
     operations = insert_operations(state, plan.rows, parameters, transaction)
-    operations, mode = transaction.number(table, operations), mode_of(state)
+    operations, mode = _new_rows(table, operations, transaction), mode_of(state)
 
     def show(finished: RowOperations) -> EngineResult:
         written = _written(table, plan.returning, RowOpKind.INSERT, finished, {})
@@ -265,25 +267,39 @@ def _one_insert(table: TableInfo, shares: Sequence[_Share], transaction: Transac
     """The rows of several inserting branches as one batch, so that they fit or fail together."""
     first = shares[0]
     if len(shares) == 1:
-        operations = transaction.number(table, first.operations)
+        operations = _new_rows(table, first.operations, transaction)
         return _Share(first.branch, first.indices, operations)
     ids = {i for share in shares for i in share.operations.columns}
     columns = {
-        i: pa.concat_arrays([plain(_filled(table, share.operations, i)) for share in shares])
+        i: pa.concat_arrays(
+            [plain(_filled(table, share.operations, i, transaction.time)) for share in shares]
+        )
         for i in ids
     }
     indices = np.concatenate([share.indices for share in shares])
-    operations = transaction.number(table, RowOperations(RowOpKind.INSERT, columns, len(indices)))
+    operations = RowOperations(RowOpKind.INSERT, columns, len(indices))
+    operations = _new_rows(table, operations, transaction)
     return _Share(first.branch, indices, operations)
 
 
-def _filled(table: TableInfo, operations: RowOperations, column_id: int) -> pa.Array:
+def _new_rows(
+    table: TableInfo, operations: RowOperations, transaction: Transaction
+) -> RowOperations:
+    """Rows to be inserted with their numbers, and what functions of defaults give them."""
+    columns, length = operations.columns, operations.length
+    columns = with_functions(table.schema, columns, transaction.time, length)
+    return transaction.number(table, RowOperations(operations.kind, columns, length))
+
+
+def _filled(
+    table: TableInfo, operations: RowOperations, column_id: int, time: StatementTime
+) -> pa.Array:
     """A column of rows to be inserted, at its default where they do not set it."""
     values = operations.columns.get(column_id)
     if values is not None:
         return values
     column = table.schema.by_id[column_id]
-    return constant_array(column.write_default, column.type, operations.length)
+    return default_array(column, time, operations.length)
 
 
 def _check_once(plan: ChangeQuery, shares: Sequence[_Share]) -> None:
@@ -376,7 +392,10 @@ def _written(
     columns: dict[str, pa.Array] = {}
     for column_id in returning.column_ids:
         stored = before.get(column_id)
-        values = _filled(table, operations, column_id) if stored is None else stored
+        # Functions of defaults have filled their columns by now.
+        values = (
+            _filled(table, operations, column_id, StatementTime()) if stored is None else stored
+        )
         columns[written_name(column_id)] = plain(values)
     columns[ACTION] = pa.array([_ACTIONS[kind]] * operations.length, pa.string())
     return pa.table(columns)

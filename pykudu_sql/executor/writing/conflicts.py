@@ -20,11 +20,11 @@ from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.change_plans import EXCLUDED, ConflictInsert, Repeated
 from pykudu_sql.planner.plan.query_plans import Query, Scan
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.defaults.column_defaults import default_array
 from pykudu_sql.storage.common.predicate.column_predicate import NEVER, Comparison, InList, Op
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import (
     array_to_cells,
-    constant_array,
     distinct_values,
     plain,
 )
@@ -63,7 +63,7 @@ def proposed_rows(
     for column in plan.table.schema.columns:
         values = operations.columns.get(column.id)
         if values is None:
-            values = constant_array(column.write_default, column.type, operations.length)
+            values = default_array(column, state.time, operations.length)
         columns[column.id] = plain(values)
     return _distinct(plan, columns, operations.length)
 

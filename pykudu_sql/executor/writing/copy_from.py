@@ -209,7 +209,8 @@ class _FileRows:
             part = self._parts[-1]
             cancel_check, refuse = self._state.check_cancelled, partial(self._refuse, part)
             counted_bytes = 0
-            for fitting in fitting_rows(part.rows, self._find, cancel_check, refuse):
+            time = self._state.time
+            for fitting in fitting_rows(part.rows, self._find, time, cancel_check, refuse):
                 position = min(part.rows.bytes_read, sizes[place])
                 counter.add(position - counted_bytes)
                 counted_bytes = position

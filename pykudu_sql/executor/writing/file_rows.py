@@ -20,8 +20,10 @@ from pykudu_sql.files.reading.json_rows import JsonRows
 from pykudu_sql.files.reading.partitioned_rows import open_partitioned
 from pykudu_sql.files.reading.row_files import FileBatch, RowFile
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.defaults.column_defaults import default_array
+from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import constant_array, plain
+from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import DataError, InterfaceError, UndefinedColumnError
 
@@ -106,13 +108,18 @@ def open_rows(
 
 
 def fitting_rows(
-    file: RowFile, find: FindFaults, cancel_check: Callable[[], None], refuse: Refuse
+    file: RowFile,
+    find: FindFaults,
+    time: StatementTime,
+    cancel_check: Callable[[], None],
+    refuse: Refuse,
 ) -> Iterator[FittingRows]:
     """All rows of a file that fit.
 
     Args:
         file: just opened.
         find: the faults of a batch, all or the first.
+        time: of the statement, for defaults of what a row lacks.
         cancel_check: called for each batch; may raise.
         refuse: told each row that does not fit, by their order within a batch; may raise.
 
@@ -120,15 +127,18 @@ def fitting_rows(
     """
     for batch in file.batches():
         cancel_check()
-        yield _fitting(file, batch, find, refuse)
+        yield _fitting(file, batch, find, time, refuse)
 
 
-def _fitting(file: RowFile, batch: FileBatch, find: FindFaults, refuse: Refuse) -> FittingRows:
+def _fitting(
+    file: RowFile, batch: FileBatch, find: FindFaults, time: StatementTime, refuse: Refuse
+) -> FittingRows:
     bad: Mapping[int, RowFault] = {}
     try:
-        arrays = [_values(file, batch, place, slice(None)) for place in range(len(file.columns))]
+        places = range(len(file.columns))
+        arrays = [_values(file, batch, place, slice(None), time) for place in places]
     except DataError:
-        bad = _bad_rows(file, batch, find)
+        bad = _bad_rows(file, batch, find, time)
         if not bad:
             raise
     unfit = [UnfitRow(one.record, one.error, None, one.text) for one in batch.torn]
@@ -149,25 +159,29 @@ def _fitting(file: RowFile, batch: FileBatch, find: FindFaults, refuse: Refuse) 
         (),
         {place: mask.take(rows_array) for place, mask in batch.absent.items()},
     )
-    return _fitting(file, rest, find, refuse)
+    return _fitting(file, rest, find, time, refuse)
 
 
-def _values(file: RowFile, batch: FileBatch, place: int, rows: slice) -> pa.Array:
+def _values(
+    file: RowFile, batch: FileBatch, place: int, rows: slice, time: StatementTime
+) -> pa.Array:
     column = file.columns[place]
     values = plain(file.values(batch.arrays[place][rows], column))
     absent = batch.absent.get(place)
     if absent is None:
         return values
-    default = plain(constant_array(column.write_default, column.type, len(values)))
+    default = plain(default_array(column, time, len(values)))
     return pc.if_else(absent[rows], default, values)
 
 
-def _bad_rows(file: RowFile, batch: FileBatch, find: FindFaults) -> Mapping[int, RowFault]:
+def _bad_rows(
+    file: RowFile, batch: FileBatch, find: FindFaults, time: StatementTime
+) -> Mapping[int, RowFault]:
     bad: dict[int, RowFault] = {}
     for place in range(len(file.columns)):
 
         def attempt(start: int, stop: int, place: int = place) -> object:
-            return _values(file, batch, place, slice(start, stop))
+            return _values(file, batch, place, slice(start, stop), time)
 
         for row, error in find(len(batch.records), attempt).items():
             bad.setdefault(row, error)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pykudu_sql.executor.reading.key_lookup import RowShape
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writing.inserted_values import inserted_cell
 from pykudu_sql.executor.writing.key_changes import (
     ChangedRow,
     RowChange,
@@ -27,6 +28,7 @@ from pykudu_sql.planner.operands.value import ParameterValues, bind_value
 from pykudu_sql.planner.plan.plan import KeyInsert
 from pykudu_sql.planner.plan.write_plans import KeyConflict
 from pykudu_sql.results.result import Outcome
+from pykudu_sql.storage.common.defaults.column_defaults import default_cell
 from pykudu_sql.storage.common.predicate.row_condition import ColumnCell
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.types import Cell
@@ -96,11 +98,14 @@ class KeyInserts:
 
     def _bind(self, parameters: ParameterValues) -> _BoundInsert:
         plan, conflict = self._plan, self._plan.conflict
-        explicit = {i: bind_value(value, parameters) for i, value in self._values}
+        by_id, time = plan.table.schema.by_id, self._state.time
+        explicit = {i: inserted_cell(by_id[i], v, parameters, time) for i, v in self._values}
         if conflict is None:
             return _BoundInsert(explicit, explicit, (), _NOTHING, _NO_PARAMETERS)
         schema = plan.table.schema
-        row = {c.id: explicit.get(c.id, c.write_default) for c in schema.columns}
+        row = {c.id: default_cell(c, time) for c in schema.columns if c.id not in explicit}
+        explicit.update({i: cell for i, cell in row.items() if by_id[i].default_function})
+        row.update(explicit)
         key = tuple([row[i] for i in schema.key_ids])
         if None in key or not can_hold(plan.table, key):
             raise EngineRequiredError  # for its message

@@ -20,7 +20,12 @@ from pykudu_sql.executor.writing.collecting import (
     write_fitting,
     write_fitting_batches,
 )
-from pykudu_sql.planner.operands.value import Parameter, ParameterKey, ParameterValues, Value
+from pykudu_sql.planner.operands.value import (
+    InsertedValue,
+    Parameter,
+    ParameterKey,
+    ParameterValues,
+)
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
@@ -62,7 +67,7 @@ class Batch:
 
     table: TableInfo
     kind: RowOpKind
-    values: Iterable[Value]
+    values: Iterable[InsertedValue]
     convert: _Convert
     rows: int
 
@@ -189,7 +194,7 @@ def _fitting(
 
 
 def pieces(
-    values: Iterable[Value], parameter_rows: Sequence[ParameterValues], most: int
+    values: Iterable[InsertedValue], parameter_rows: Sequence[ParameterValues], most: int
 ) -> Sequence[range]:
     """The places of sets of parameters whose rows have few bytes of texts together.
 

@@ -23,34 +23,40 @@ from pykudu_sql.executor.writing.chunked_rows import (
     write_columns,
     write_rows,
 )
-from pykudu_sql.executor.writing.column_values import array_of
 from pykudu_sql.executor.writing.engine_values import storable
+from pykudu_sql.executor.writing.inserted_values import (
+    insert_cells,
+    inserted_rows,
+    value_column,
+)
 from pykudu_sql.executor.writing.parameter_batches import Batch, ConvertedRows, batch_action
 from pykudu_sql.executor.writing.repeated_cells import Fill, RepeatedCells, repeated_cells
 from pykudu_sql.planner.operands.comparison import EngineRequiredError
-from pykudu_sql.planner.operands.value import ParameterValues, bind_key, bind_value, received_value
+from pykudu_sql.planner.operands.value import (
+    ParameterValues,
+    bind_key,
+    bind_value,
+)
 from pykudu_sql.planner.plan.plan import (
     DeleteQuery,
     InsertQuery,
     InsertValues,
     KeyDelete,
     KeyUpdate,
-    Parameter,
     UpdateQuery,
-    Value,
     Write,
 )
 from pykudu_sql.results.result import Outcome, Result
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.defaults.column_defaults import default_array
+from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined
 from pykudu_sql.storage.common.types.arrays import (
     cells_to_array,
     combine,
-    constant_array,
     integers_of,
 )
-from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.ingest.validation import can_hold
 from pykudu_sql.storage.transaction.transaction import Transaction
@@ -79,7 +85,7 @@ def prepare_write(state: SessionState, plan: Write) -> Prepared:
         return lambda parameters: _write(state, plan, [parameters])
     match plan:
         case InsertValues(rows=1):
-            return _by_row(state, plan.table, plan.kind, _insert_cells(plan))
+            return _by_row(state, plan.table, plan.kind, insert_cells(plan, state.time))
         case KeyUpdate():
             return _by_row(state, plan.table, RowOpKind.UPDATE_IGNORE, _update_cells(plan))
         case KeyDelete():
@@ -123,7 +129,8 @@ def _action(
     match plan:
         case InsertValues():
             texts = chain.from_iterable(plan.columns)
-            batch = Batch(plan.table, plan.kind, texts, partial(_inserted, plan), plan.rows)
+            convert = partial(inserted_rows, plan, state.time)
+            batch = Batch(plan.table, plan.kind, texts, convert, plan.rows)
             return plan.kind, batch_action(state, mode, batch, parameter_rows)
         case KeyUpdate():
             assigned = [value for _, value in plan.assignments]
@@ -163,7 +170,7 @@ def _by_row(
     cells_of: Callable[[ParameterValues], Mapping[int, Cell] | None],
 ) -> Prepared:
     """A statement about one row; `cells_of` gives None when no row can match."""
-    transactions, store = state.transactions, state.store
+    transactions, store, time = state.transactions, state.store, state.time
 
     def run(parameters: ParameterValues) -> Outcome:
         state.row_errors = ()
@@ -172,7 +179,7 @@ def _by_row(
             return row_outcome(kind, 0)
         if transactions.stands_alone:
             transactions.wait_for_retries()
-            return row_outcome(kind, store.write_row(table, kind, cells))
+            return row_outcome(kind, store.write_row(table, kind, cells, time))
         return row_outcome(kind, transactions.write(lambda t: t.write_row(table, kind, cells)))
 
     return run
@@ -182,12 +189,6 @@ def _key(plan: KeyUpdate | KeyDelete, parameters: ParameterValues) -> tuple[Cell
     """The key that a statement names, or None when no row of its table can have it."""
     key = bind_key(plan.key, parameters)
     return key if key is not None and can_hold(plan.table, key) else None
-
-
-def _insert_cells(plan: InsertValues) -> Callable[[ParameterValues], Mapping[int, Cell]]:
-    values = tuple(column[0] for column in plan.columns)
-    pairs = tuple(zip(plan.column_ids, values, strict=True))
-    return lambda parameters: {i: bind_value(value, parameters) for i, value in pairs}
 
 
 def _update_cells(plan: KeyUpdate) -> Callable[[ParameterValues], Mapping[int, Cell] | None]:
@@ -211,39 +212,6 @@ def _key_cells(plan: KeyDelete) -> Callable[[ParameterValues], Mapping[int, Cell
     return cells_of
 
 
-def _inserted(
-    plan: InsertValues, parameter_rows: Sequence[ParameterValues], first: int = 0
-) -> ConvertedRows:
-    by_id = plan.table.schema.by_id
-    columns = {
-        i: _column(by_id[i], values, parameter_rows, first)
-        for i, values in zip(plan.column_ids, plan.columns, strict=True)
-    }
-    operations = RowOperations(plan.kind, columns, plan.rows * len(parameter_rows))
-    return ConvertedRows(operations, range(len(parameter_rows)))
-
-
-def _column(
-    column: ColumnSchema,
-    values: Sequence[Value],
-    parameter_rows: Sequence[ParameterValues],
-    first: int,
-) -> pa.Array:
-    """A column of VALUES, repeated for each set of parameters.
-
-    `first`: how many sets are before these, for messages.
-    """
-    if len(values) == 1 and type(values[0]) is Parameter:
-        key = values[0].key
-        row_values = [received_value(row, key, column.name) for row in parameter_rows]
-        return array_of(row_values, column, first)
-    if Parameter in map(type, values):
-        cells = [bind_value(value, row) for row in parameter_rows for value in values]
-    else:
-        cells = [*values] * len(parameter_rows)  # type: ignore[list-item]
-    return cells_to_array(cells, column.type)
-
-
 def _updated(
     plan: KeyUpdate, parameter_rows: Sequence[ParameterValues], first: int = 0
 ) -> ConvertedRows:
@@ -251,7 +219,7 @@ def _updated(
     accepted = [parameter_rows[place] for place in places]
     by_id = plan.table.schema.by_id
     for column_id, value in plan.assignments:
-        columns[column_id] = _column(by_id[column_id], (value,), accepted, first)
+        columns[column_id] = value_column(by_id[column_id], (value,), accepted, first)
     operations = RowOperations(RowOpKind.UPDATE_IGNORE, columns, len(places))
     return ConvertedRows(operations, places)
 
@@ -288,28 +256,29 @@ def insert_operations(
     Raises DataError: a value does not fit its column.
     """
     if isinstance(plan, InsertValues):
-        return _inserted(plan, [parameters]).operations
+        return inserted_rows(plan, state.time, [parameters]).operations
     rows = storable(answer(state, plan.query, parameters, transaction))
     repeated = repeated_cells(plan.table.schema, plan.constants, parameters)
     fill = partial(repeated.whole, budget=state.store.budget)
-    columns = transaction.coerce(plan.table, _queried(plan.table, plan, rows, fill))
+    columns = transaction.coerce(plan.table, _queried(state.time, plan, rows, fill))
     return RowOperations(plan.kind, columns, rows.num_rows)
 
 
 def _queried(
-    table: TableInfo,
+    time: StatementTime,
     plan: InsertQuery | UpdateQuery | DeleteQuery,
     rows: pa.Table,
     fill: Fill,
 ) -> dict[int, pa.Array | pa.ChunkedArray]:
     """The columns of a query by the ids of those that they fill; `fill`: what all rows get."""
+    table = plan.table
     rows_by = () if isinstance(plan, InsertQuery) else table.schema.key_ids
     ids = (*rows_by, *(() if isinstance(plan, DeleteQuery) else plan.column_ids))
     columns: dict[int, pa.Array | pa.ChunkedArray] = dict(zip(ids, rows.columns, strict=True))
     if isinstance(plan, InsertQuery):
         for column_id in plan.reset_ids:
             column = table.schema.by_id[column_id]
-            columns[column_id] = constant_array(column.write_default, column.type, rows.num_rows)
+            columns[column_id] = default_array(column, time, rows.num_rows)
     return {**columns, **fill(rows.num_rows)}
 
 
@@ -363,7 +332,7 @@ def _checked_columns(
 ) -> ArrowColumns:
     """The columns of rows of a query, unless the statement is cancelled."""
     state.check_cancelled()
-    return _queried(plan.table, plan, rows, fill)
+    return _queried(state.time, plan, rows, fill)
 
 
 def _write_at(

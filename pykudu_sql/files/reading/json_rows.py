@@ -84,9 +84,7 @@ class JsonRows:
             unexpected_field_behavior="infer" if self._takes_others else "error",
         )
         self._names = {column.name: index for index, column in enumerate(self.columns)}
-        self._defaults = [
-            index for index, c in enumerate(self.columns) if c.write_default is not None
-        ]
+        self._defaults = [index for index, c in enumerate(self.columns) if c.has_default]
 
     def batches(self) -> Iterator[FileBatch]:
         try:

@@ -48,6 +48,7 @@ from pykudu_sql.jobs.rejects import (
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.spark.options import operation_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowError
@@ -164,7 +165,8 @@ class _Chunk:
 class _Filling:
     """One pass over the files.
 
-    `by_row`: whether rows that the table refuses are left out one by one, or end the pass.
+    `by_row`: whether rows that the table refuses are left out one by one, or end the pass; `time`:
+    of all rows, for defaults.
     """
 
     store: OpenStore
@@ -172,6 +174,7 @@ class _Filling:
     files: Sequence[SourceFile]
     options: LoadOptions
     by_row: bool = False
+    time: StatementTime = field(default_factory=StatementTime)
     rejects: RejectCollector = field(init=False)
     _loaded_rows: int = 0
 
@@ -182,6 +185,7 @@ class _Filling:
 
     def write(self, transaction: Transaction) -> int:
         """Write all rows that fit; how many those are."""
+        transaction.time = self.time
         kind = operation_of(self.options.operation)
         if kind is RowOpKind.INSERT and not self.by_row:
             chunks = self._chunks()
@@ -240,7 +244,7 @@ class _Filling:
                     kind = operation_of(self.options.operation)
                     check_columns(self.table, kind, [column.id for column in rows.columns])
                 self.rejects.begin(source.file.path, rows)
-                for fitting in fitting_rows(rows, faults, self._check, self._refuse):
+                for fitting in fitting_rows(rows, faults, self.time, self._check, self._refuse):
                     self._loaded_rows += fitting.rows.num_rows
                     self._tell(before + min(rows.bytes_read, source.file.size), total)
                     if fitting.rows.num_rows:

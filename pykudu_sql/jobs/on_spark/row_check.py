@@ -20,8 +20,10 @@ from pykudu_sql.files.reading.row_files import TORN, RowFile
 from pykudu_sql.jobs.rejects import BROKEN, NO_VALUE, rule_reason
 from pykudu_sql.spark.arrow.arrow_types import spark_type
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.defaults.column_defaults import default_array
+from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.rows.row_operation import RowOperations
-from pykudu_sql.storage.common.types.arrays import constant_array, plain
+from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import DatabaseError
 from pykudu_sql.storage.ingest.row_batch import RowBatch, complete
@@ -81,7 +83,8 @@ class RowCheck:
         file is damaged.
         """
         unfit: list[UnfitRow] = []
-        for fitting in fitting_rows(rows, faults, lambda: None, unfit.append):
+        time = target.statement_time()
+        for fitting in fitting_rows(rows, faults, time, lambda: None, unfit.append):
             yield self._checked(target, fitting, unfit)
             unfit.clear()
 
@@ -89,6 +92,7 @@ class RowCheck:
         self, target: StageTarget, fitting: FittingRows, unfit: list[UnfitRow]
     ) -> tuple[Records, pa.Table]:
         table, count = target.table, fitting.rows.num_rows
+        time = target.statement_time()
         columns = {
             table.schema.by_name[name].id: plain(values)
             for name, values in zip(fitting.rows.schema.names, fitting.rows.columns, strict=True)
@@ -102,7 +106,7 @@ class RowCheck:
         reasons += [_unfit_reason(one) for one in unfit]
         places = np.append(np.fromiter(refused, np.int64), np.arange(count, count + len(unfit)))
         arrays = [
-            _spark_array(table.schema.by_id[i], columns.get(i), count, len(unfit))
+            _spark_array(table.schema.by_id[i], columns.get(i), time, count, len(unfit))
             for i in self.column_ids
         ]
         texts = [_placed([one[n] for one in reasons], places, count + len(unfit)) for n in range(3)]
@@ -143,7 +147,8 @@ def _refused(
 
     if count:
         operations = RowOperations(target.kind, target.with_counter(columns, count), count)
-        validate_keys(validate(complete(target.table, operations), refuse), refuse)
+        batch = complete(target.table, operations, target.statement_time())
+        validate_keys(validate(batch, refuse), refuse)
     return errors
 
 
@@ -155,10 +160,10 @@ def _unfit_reason(row: UnfitRow) -> tuple[str, str, str]:
 
 
 def _spark_array(
-    column: ColumnSchema, values: pa.Array | None, count: int, more: int
+    column: ColumnSchema, values: pa.Array | None, time: StatementTime, count: int, more: int
 ) -> pa.ChunkedArray:
     """A column of a batch, with NULL in some rows more; its default where the file has it not."""
-    cells = constant_array(column.write_default, column.type, count) if values is None else values
+    cells = default_array(column, time, count) if values is None else values
     kind = column.type.arrow
     if pa.types.is_decimal(kind):
         kind = pa.decimal128(column.type.precision, column.type.scale)

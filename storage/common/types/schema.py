@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.cached_property import cached_property
+from pykudu_sql.storage.common.default_function import DEFAULT_FUNCTIONS, DefaultFunction
 from pykudu_sql.storage.common.types.cells import cell_from_json, cell_to_json
 from pykudu_sql.storage.common.types.schema_rules import (
     AUTO_INCREMENTING_ID,
@@ -22,6 +23,7 @@ from pykudu_sql.storage.common.types.schema_rules import (
     check_identity,
     check_not_immutable_key,
     check_not_reserved,
+    frozen_default,
 )
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import (
@@ -41,6 +43,8 @@ DEFAULT_BLOCK_SIZE = 256 * 1024
 
 # Lists of columns that a schema keeps.
 _SELECTIONS = 64
+# Names the function of a default in JSON.
+_FUNCTION = "function"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,7 @@ class ColumnSchema:
         encoding, compression, block_size: how files written from now on store it.
         read_default: what older files read as; a cell.
         write_default: what an INSERT that leaves the column out stores; a cell. None is NULL.
+        default_function: what computes that for each statement or row; `write_default` is None.
         immutable: only an INSERT sets it (Kudu 1.17); the columns of the key are so anyway.
         indexes: names of the indexes it belongs to; files written from now on keep a skip index
             of it when there are any.
@@ -71,11 +76,17 @@ class ColumnSchema:
     block_size: int = DEFAULT_BLOCK_SIZE
     read_default: Cell = None
     write_default: Cell = None
+    default_function: DefaultFunction | None = None
     comment: str = ""
     immutable: bool = False
     indexes: tuple[str, ...] = ()
     identity: bool = False
     nullable_before: bool = False
+
+    @property
+    def has_default(self) -> bool:
+        """Whether an INSERT that leaves it out stores something."""
+        return self.write_default is not None or self.default_function is not None
 
     @property
     def may_show_null(self) -> bool:
@@ -100,7 +111,7 @@ class ColumnSchema:
             "compression": str(self.compression),
             "block_size": self.block_size,
             "read_default": cell_to_json(self.read_default),
-            "write_default": cell_to_json(self.write_default),
+            "write_default": _default_to_json(self),
             "comment": self.comment,
             "immutable": self.immutable,
             "indexes": list(self.indexes),
@@ -111,6 +122,8 @@ class ColumnSchema:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "ColumnSchema":
         """The inverse of `to_json`."""
+        default = value["write_default"]
+        is_function = isinstance(default, dict) and _FUNCTION in default
         return cls(
             id=value["id"],
             name=value["name"],
@@ -120,13 +133,20 @@ class ColumnSchema:
             compression=Compression(value["compression"]),
             block_size=value["block_size"],
             read_default=cell_from_json(value["read_default"]),
-            write_default=cell_from_json(value["write_default"]),
+            write_default=None if is_function else cell_from_json(default),
+            default_function=DEFAULT_FUNCTIONS[default[_FUNCTION]] if is_function else None,
             comment=value["comment"],
             immutable=value.get("immutable", False),
             indexes=tuple(value.get("indexes", ())),
             identity=value.get("identity", False),
             nullable_before=value.get("held_null", False),
         )
+
+
+def _default_to_json(column: ColumnSchema) -> Any:
+    """The default as a plain JSON value; releases without functions find no sense in one."""
+    function = column.default_function
+    return cell_to_json(column.write_default) if function is None else {_FUNCTION: function.sql}
 
 
 @dataclass(frozen=True)
@@ -235,19 +255,20 @@ class Schema:
     def add_column(self, column: ColumnSchema) -> "Schema":
         """This schema with one column more; the id given is replaced by the next free one.
 
-        The write default at this moment is frozen as the read default of older rows. Raises
-        DuplicateObjectError: the name is taken; InvalidSchemaError: NOT NULL without a default, or
-        a limit is passed.
+        The write default at this moment is frozen as the read default of older rows; of a function
+        of the moment the column's own read default is, its value then. Raises DuplicateObjectError:
+        the name is taken; InvalidSchemaError: NOT NULL without a default, a function that has no
+        one value for all rows, or a limit is passed.
         """
         if column.name in self.by_name:
             raise DuplicateObjectError(f"column '{column.name}' exists already", sqlstate="42701")
         check_not_reserved(column.name)
-        if not column.nullable and column.write_default is None:
+        if not column.nullable and not column.has_default:
             raise InvalidSchemaError(
                 f"column '{column.name}': NOT NULL columns must have a default",
                 hint="add DEFAULT <value>, which the rows already there will show",
             )
-        added = replace(column, id=self.next_column_id, read_default=column.write_default)
+        added = replace(column, id=self.next_column_id, read_default=frozen_default(column))
         check_column(added)
         changed = replace(
             self, columns=(*self.columns, added), next_column_id=self.next_column_id + 1

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from pykudu_sql.storage.common.types.identifiers import check_comment, check_identifier
+from pykudu_sql.storage.common.types.types import Cell, Kind
 from pykudu_sql.storage.errors import InvalidSchemaError
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ MAX_COLUMNS = 300
 AUTO_INCREMENTING_ID = "auto_incrementing_id"
 MIN_BLOCK_SIZE = 512
 MAX_BLOCK_SIZE = 16 * 1024 * 1024
+_TIMES = (Kind.UNIXTIME_MICROS, Kind.DATE)
 
 
 def check_not_reserved(name: str) -> None:
@@ -41,7 +43,7 @@ def check_identity(schema: "Schema") -> None:
                 f"IDENTITY column '{column.name}' is not the one of a unique primary key",
                 hint="one column of the key may be numbered; number others in the program",
             )
-        if not column.type.is_integer or column.write_default is not None:
+        if not column.type.is_integer or column.has_default:
             raise InvalidSchemaError(
                 f"IDENTITY column '{column.name}' of type {column.type} is no integer without a "
                 "default",
@@ -50,7 +52,7 @@ def check_identity(schema: "Schema") -> None:
 
 
 def check_column(column: "ColumnSchema") -> None:
-    """Check name, block size and comment of a column.
+    """Check name, block size, comment and the function of the default of a column.
 
     Raises InvalidSchemaError: one breaks its rule.
     """
@@ -61,6 +63,42 @@ def check_column(column: "ColumnSchema") -> None:
             hint=f"use {MIN_BLOCK_SIZE} to {MAX_BLOCK_SIZE} bytes",
         )
     check_comment(column.comment, f"column '{column.name}'")
+    _check_default_function(column)
+
+
+def _check_default_function(column: "ColumnSchema") -> None:
+    function, column_type = column.default_function, column.type
+    if function is None:
+        return
+    if column_type.is_text:
+        fits = not column_type.length or column_type.length >= function.characters
+    else:
+        fits = function.is_of_the_moment and column_type.kind in _TIMES
+    if not fits:
+        times = "TIMESTAMP, DATE, " if function.is_of_the_moment else ""
+        raise InvalidSchemaError(
+            f"column '{column.name}' of type {column_type} cannot have DEFAULT {function.sql}",
+            hint=f"its values fit {times}STRING and VARCHAR({function.characters})",
+            sqlstate="42804",
+        )
+
+
+def frozen_default(column: "ColumnSchema") -> Cell:
+    """What rows show that are there when a column is added.
+
+    Raises InvalidSchemaError: a function gives them no one value.
+    """
+    function = column.default_function
+    if function is None:
+        return column.write_default
+    if not function.is_of_the_moment or column.read_default is None:
+        raise InvalidSchemaError(
+            f"column '{column.name}': DEFAULT {function.sql} has no one value for the rows that "
+            "are there already",
+            hint=f"ADD COLUMN without it, then ALTER COLUMN {column.name} SET DEFAULT "
+            f"{function.sql}, and UPDATE .. SET {column.name} = {function.sql}",
+        )
+    return column.read_default
 
 
 def check_column_count(count: int) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pykudu_sql.planner.ddl.ddl_constants import cell_of, default_cell, value_of
+from pykudu_sql.planner.ddl.ddl_constants import cell_of, value_of
 from pykudu_sql.planner.ddl_grammar.syntax import Expression
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -57,9 +57,6 @@ def test_a_value_that_does_not_fit_names_the_column_and_its_place(
     assert (caught.value.sqlstate, caught.value.span) == (sqlstate, Expression(text, 12).span)
 
 
-def test_the_present_is_a_bound_but_no_default(context: PlanContext) -> None:
+def test_the_present_is_a_bound(context: PlanContext) -> None:
     now = Expression("now()", 0)
     assert cell_of(now, column("TIMESTAMP"), context) == 1_700_000_000_000_000
-    with pytest.raises(InvalidSchemaError, match=r"DEFAULT now\(\) of column 'c' is no constant"):
-        default_cell(now, column("TIMESTAMP"), context)
-    assert default_cell(Expression("1", 0), column("INT"), context) == 1

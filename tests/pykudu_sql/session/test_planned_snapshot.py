@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from pykudu_sql.session.planned_snapshot import MAX_PLANS, PlannedSnapshot
+from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.errors import TableChangedError
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store
@@ -20,7 +21,7 @@ def store() -> Iterator[Store]:
 
 
 def test_a_transaction_begins_under_the_catalog_of_the_plan_only(store: Store) -> None:
-    snapshot = PlannedSnapshot(store)
+    snapshot = PlannedSnapshot(store, StatementTime())
     snapshot.planned_under = store.catalog
     snapshot.begin().rollback()
     replace_table(store, range(1))
@@ -31,7 +32,7 @@ def test_a_transaction_begins_under_the_catalog_of_the_plan_only(store: Store) -
 
 
 def test_a_statement_that_runs_again_has_its_snapshot_before_it_is_planned(store: Store) -> None:
-    snapshot = PlannedSnapshot(store)
+    snapshot = PlannedSnapshot(store, StatementTime())
 
     def planned_beside_a_change() -> str:
         assert snapshot.begun_before is not None
@@ -46,7 +47,7 @@ def test_a_statement_that_runs_again_has_its_snapshot_before_it_is_planned(store
 def test_a_statement_that_loses_every_race_is_planned_a_bounded_number_of_times(
     store: Store,
 ) -> None:
-    snapshot = PlannedSnapshot(store)
+    snapshot = PlannedSnapshot(store, StatementTime())
     plans = 1
 
     def lose() -> None:

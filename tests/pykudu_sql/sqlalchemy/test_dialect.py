@@ -316,6 +316,56 @@ def test_alembic_finds_no_difference_in_what_the_database_leaves_out(engine: Any
         assert compare_metadata(context, wanted) == []
 
 
+def test_server_defaults_that_are_functions_go_round(engine: Any) -> None:
+    pytest.importorskip("alembic", reason="pip install alembic")
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    class Base(orm.DeclarativeBase):
+        pass
+
+    class Note(Base):
+        __tablename__ = "note"
+        id: orm.Mapped[int] = orm.mapped_column(primary_key=True)
+        body: orm.Mapped[str]
+        at: orm.Mapped[dt.datetime] = orm.mapped_column(server_default=sa.func.now())
+        then: orm.Mapped[dt.datetime] = orm.mapped_column(
+            server_default=sa.func.current_timestamp()
+        )
+        again: orm.Mapped[dt.datetime] = orm.mapped_column(
+            server_default=sa.text("(CURRENT_TIMESTAMP)")
+        )
+        written: orm.Mapped[str] = orm.mapped_column(server_default=sa.text("(datetime('now'))"))
+        day: orm.Mapped[dt.date] = orm.mapped_column(server_default=sa.func.current_date())
+        token: orm.Mapped[str] = orm.mapped_column(
+            sa.String(36), server_default=sa.func.gen_random_uuid()
+        )
+
+    Base.metadata.create_all(engine)
+    with orm.Session(engine) as session:
+        first, *others = notes = [Note(body=str(number)) for number in range(5)]
+        session.add(first)
+        session.flush()
+        session.add_all(others)
+        session.flush()
+        assert all(note.at == note.then == note.again for note in notes)
+        assert all(note.day == note.at.date() for note in notes)
+        assert len({note.at for note in others}) == 1
+        assert len({note.token for note in notes}) == 5
+        session.commit()
+        assert first.token == session.scalar(sa.select(Note.token).where(Note.id == first.id))
+    reflected = sa.MetaData()
+    reflected.reflect(engine)
+    options = {"compare_server_default": True, "compare_type": True}
+    with sa.create_engine(engine.url).connect() as connection:
+        context = MigrationContext.configure(connection, opts=options)
+        assert compare_metadata(context, Base.metadata) == []
+        assert compare_metadata(context, reflected) == []
+        Note.__table__.c.at.server_default = sa.DefaultClause("2026-01-01")
+        (((kind, *_),),) = compare_metadata(context, Base.metadata)
+        assert kind == "modify_default"
+
+
 def test_a_timedelta_beside_a_time_is_an_interval(engine: Any) -> None:
     wanted = sa.MetaData()
     columns = (sa.Column("at", sa.DateTime), sa.Column("lasts", sa.Interval))

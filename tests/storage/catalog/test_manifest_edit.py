@@ -58,6 +58,12 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a day outside the calendar": lambda e: e["table"]["schema"]["columns"][1].update(
         read_default=1 << 30
     ),
+    "a function of no name": lambda e: e["table"]["schema"]["columns"][1].update(
+        write_default={"function": "later()"}
+    ),
+    "a function of another type": lambda e: e["table"]["schema"]["columns"][1].update(
+        write_default={"function": "uuid()"}
+    ),
     "no next id": lambda e: e["table"]["schema"].update(next_column_id=1),
 }
 

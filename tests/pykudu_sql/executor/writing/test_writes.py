@@ -9,6 +9,12 @@ import pytest
 from pykudu_sql import Connection
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.chunked_rows import write_columns
+from pykudu_sql.executor.writing.inserted_values import (
+    insert_cells,
+    inserted_cell,
+    inserted_rows,
+    value_column,
+)
 from pykudu_sql.executor.writing.key_changes import KeyChanges
 from pykudu_sql.executor.writing.key_inserts import KeyInserts
 from pykudu_sql.executor.writing.writes import (
@@ -18,8 +24,16 @@ from pykudu_sql.executor.writing.writes import (
     write_many,
 )
 from pykudu_sql.planner.operands.comparison import EngineRequiredError
+from pykudu_sql.planner.operands.value import Parameter
+from pykudu_sql.planner.plan.plan import InsertValues
+from pykudu_sql.storage.catalog.catalog import new_table
+from pykudu_sql.storage.common.default_function import DefaultFunction
+from pykudu_sql.storage.common.defaults.statement_time import StatementTime
+from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.errors import DataError, IntegrityError
 
 
@@ -194,3 +208,26 @@ def test_a_row_that_may_be_there_is_inserted_or_changed_without_the_engine(
     with pytest.raises(EngineRequiredError):
         add((None, 1))
     assert rows(connection) == [(1, 15, "a"), (2, 20, "b"), (9, 3, None)]
+
+
+def test_default_is_drawn_for_each_row_of_each_set_of_parameters() -> None:
+    columns = [
+        ColumnSchema(0, "k", parse_type("INT")),
+        ColumnSchema(1, "token", parse_type("STRING"), default_function=DefaultFunction.UUID),
+    ]
+    table = new_table("t", create_schema(columns, ["k"]), PartitionSchema(), "", {})
+    key, token = table.schema.columns
+    function, time = token.default_function, StatementTime()
+    assert function is not None
+    values = ((Parameter(0, key.type, "k"), 7), (function, "mine"))
+    plan = InsertValues(table, RowOpKind.UPSERT, (0, 1), values, 2)
+    operations = inserted_rows(plan, time, [(number,) for number in range(3)]).operations
+    texts = operations.columns[1].to_pylist()
+    assert operations.columns[0].to_pylist() == [0, 7, 1, 7, 2, 7]
+    assert texts[1::2] == ["mine"] * 3
+    assert len(set(texts)) == 4
+    cells_of = insert_cells(plan, time)
+    assert cells_of((5,))[0] == 5
+    assert cells_of((5,))[1] != cells_of((5,))[1]
+    assert inserted_cell(token, "mine", (), time) == "mine"
+    assert value_column(key, [1, 2], [(), ()], 0).to_pylist() == [1, 2, 1, 2]

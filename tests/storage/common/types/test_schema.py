@@ -1,9 +1,11 @@
 """Schemas: rules of creation, alteration by id, and JSON."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
+from pykudu_sql.storage.common.default_function import DefaultFunction
 from pykudu_sql.storage.common.types.cells import cell_from_json, cell_to_json
 from pykudu_sql.storage.common.types.schema import (
     ColumnSchema,
@@ -89,6 +91,16 @@ def test_an_added_column_freezes_its_default_for_older_rows(schema: Schema) -> N
         schema.add_column(_column("v"))
 
 
+def test_a_function_of_the_moment_is_frozen_and_chance_cannot_be(schema: Schema) -> None:
+    at = _column("at", "TIMESTAMP", nullable=False, default_function=DefaultFunction.NOW)
+    added = schema.add_column(replace(at, read_default=7)).column("at")
+    assert (added.read_default, added.has_default, added.write_default) == (7, True, None)
+    token = _column("token", "STRING", default_function=DefaultFunction.UUID)
+    with pytest.raises(InvalidSchemaError, match="no one value for the rows") as caught:
+        schema.add_column(token)
+    assert "ALTER COLUMN token SET DEFAULT uuid()" in (caught.value.hint or "")
+
+
 def test_renaming_keeps_the_id_and_names_stay_distinct(schema: Schema) -> None:
     renamed = schema.rename_column("a", "z")
     assert renamed.column("z").id == schema.column("a").id
@@ -109,6 +121,9 @@ def test_a_schema_survives_json(schema: Schema) -> None:
     rich = schema.add_column(
         _column("blob", "BINARY", write_default=b"\x00\xff", comment="c", immutable=True)
     ).add_column(_column("d", "DOUBLE", write_default=math.inf))
+    at = _column("at", "DATE", default_function=DefaultFunction.TODAY, read_default=3)
+    rich = rich.add_column(at)
+    assert rich.to_json()["columns"][-1]["write_default"] == {"function": "CURRENT_DATE"}
     assert Schema.from_json(rich.to_json()) == rich
 
 

@@ -1,0 +1,1 @@
+"""What rows get in the columns that an INSERT leaves out."""
