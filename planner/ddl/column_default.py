@@ -77,6 +77,10 @@ def _function_of(node: exp.Expr, column: ColumnSchema) -> DefaultFunction | None
     match node:
         case exp.Paren():
             return _function_of(node.this, column)
+        case exp.AtTimeZone() if _is_utc(node.args["zone"]):
+            return _function_of(node.this, column)
+        case exp.Anonymous(this="timezone", expressions=[zone, moment]) if _is_utc(zone):
+            return _function_of(moment, column)
         case exp.Cast():
             inner = _function_of(node.this, column)
             return None if inner is None else _cast(inner, node.to, column)
@@ -99,6 +103,11 @@ def _call(name: str, arguments: list[exp.Expr]) -> DefaultFunction | None:
     if name in ("moment_to", "local_moment_to"):
         return _BY_DIGITS.get(texts[0]) if len(texts) == 1 else None
     return _OF_SQLITE.get(name) if all(text in _NO_CHANGE for text in texts) else None
+
+
+def _is_utc(zone: exp.Expr) -> bool:
+    """Whether a zone is that of all times."""
+    return isinstance(zone, exp.Literal) and zone.name.upper() == "UTC"
 
 
 def _is_literal(node: exp.Expr) -> bool:

@@ -199,13 +199,14 @@ class SessionState:
 class _Running(AbstractContextManager[None]):
     """See `SessionState.running`; a class, since a generator takes as long again to leave."""
 
-    __slots__ = ("_is_outermost", "_start", "_state")
+    __slots__ = ("_is_outermost", "_reading", "_start", "_state")
 
     def __init__(self, state: SessionState, start: float | None = None) -> None:
         """`start`: when the statement began, by `time.monotonic`; None if it begins now."""
         self._state = state
         self._start = start
         self._is_outermost = False
+        self._reading = state.time.reading  # of the statement whose rows this one is read for
 
     def __enter__(self) -> None:
         state = self._state
@@ -229,5 +230,7 @@ class _Running(AbstractContextManager[None]):
             try:
                 if self._is_outermost:
                     state.cancellation.end()
+                else:
+                    state.time.restart(self._reading)
             finally:
                 state.lock.release()

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,20 @@ def test_append_fills_what_a_frame_lacks(conn: Any, operation: str) -> None:
     conn.append("t", pa.table({"id": range(500, 1500)}), "upsert")
     assert counts(conn) == (1500, 2, 1500)
     assert counts(conn, "id < 1000") == (1000, 1, 1000)
+
+
+def test_statements_within_another_one_leave_its_time_alone(conn: Any) -> None:
+    schema = pa.schema({"id": pa.int64(), "token": pa.string()})
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for start in range(0, 12_000, 1000):
+            before = conn.execute("SELECT now()").fetchone()
+            assert conn.execute("SELECT now()").fetchone() > before
+            columns = [pa.array(range(start, start + 1000)), pa.array(["x" * 30_000] * 1000)]
+            yield pa.record_batch(columns, schema=schema)
+
+    conn.append("t", pa.RecordBatchReader.from_batches(schema, batches()), "insert")
+    assert counts(conn)[:2] == (12_000, 1)
 
 
 def test_copy_fills_columns_and_keys_that_files_lack(conn: Any, tmp_path: Path) -> None:

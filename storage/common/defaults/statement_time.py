@@ -40,6 +40,14 @@ class StatementTime:
         """The same in microseconds since 1970, UTC."""
         return to_micros(self.timestamp)
 
-    def restart(self) -> None:
-        """Begin the next statement, whose time is read when it is asked for."""
-        self._timestamp = None
+    @property
+    def reading(self) -> Timestamp | None:
+        """The time if it was asked for."""
+        return self._timestamp
+
+    def restart(self, reading: Timestamp | None = None) -> None:
+        """Begin the next statement, whose time is read when it is asked for.
+
+        `reading`: goes back to a statement that another one interrupted.
+        """
+        self._timestamp = reading

@@ -25,6 +25,7 @@ def column(type_name: str) -> ColumnSchema:
             "localtimestamp", "LOCALTIMESTAMP(6)", "utc_timestamp()", "get_current_timestamp()",
             "transaction_timestamp()", "((now()))", "now()::TIMESTAMP",
             "CAST(CURRENT_TIMESTAMP AS TIMESTAMP)", "CAST(now() AS STRING)",
+            "now() AT TIME ZONE 'utc'", "timezone('UTC', CURRENT_TIMESTAMP)",
         )),
         *((text, DefaultFunction.NOW_IN_SECONDS) for text in (
             "datetime('now')", "(datetime('now', 'localtime'))", "CURRENT_TIMESTAMP(0)",
@@ -55,7 +56,8 @@ def test_a_function_has_many_names(
         "max(1)", "a", "(SELECT 1)", "random()", "nosuch()", "now() + INTERVAL 1 DAY",
         "CURRENT_TIMESTAMP(2)", "strftime('%Y', 'now')", "datetime('now', '+1 day')",
         "CAST(CURRENT_DATE AS TIMESTAMP)", "CAST(now() AS VARCHAR(4))", "CURRENT_TIME", "uuidv7()",
-        "extract(year from now())", "uuid()::BINARY",
+        "extract(year from now())", "now() AT TIME ZONE 'CET'", "timezone('CET', now())",
+        "uuid()::BINARY",
     ],
 )  # fmt: skip
 def test_of_what_else_is_no_constant_the_functions_are_named(

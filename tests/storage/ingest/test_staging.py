@@ -7,12 +7,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.storage.catalog.alter import AddCheck
+from pykudu_sql.storage.catalog.alter import AddCheck, AddColumn, SetDefault
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.catalog.store_state import StoreState
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.common.coercion.coercion import coerce
+from pykudu_sql.storage.common.default_function import DefaultFunction
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.partition.partition import (
     HashDimension,
@@ -23,8 +24,10 @@ from pykudu_sql.storage.common.predicate.column_predicate import Op
 from pykudu_sql.storage.common.predicate.row_condition import ColumnCell, Compared, TextLength
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
-from pykudu_sql.storage.common.types.hybrid_time import Timestamp, bound_at
+from pykudu_sql.storage.common.types.cells import to_cell
+from pykudu_sql.storage.common.types.hybrid_time import Timestamp, bound_at, from_micros
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import (
     AlreadyPresentError,
@@ -116,6 +119,26 @@ def files_of(store: Store) -> set[str]:
         for path in (root / folder).rglob("*")
         if path.is_file()
     }
+
+
+def test_rows_of_many_tasks_get_one_time_and_each_its_uuid(store: Store) -> None:
+    at = ColumnSchema(0, "at", parse_type("TIMESTAMP"), default_function=DefaultFunction.NOW)
+    token = ColumnSchema(0, "token", TEXT)
+    store.alter_table("t", [AddColumn(replace(at, read_default=5)), AddColumn(token)])
+    store.alter_table("t", [SetDefault("token", None, DefaultFunction.UUID)])
+    job = Job(store)
+    job.target = replace(job.target, time=from_micros(1_700_000_000_000_000))
+    assert StageTarget.from_json(job.target.to_json()) == job.target
+    for start in range(0, 300, 100):
+        job.task([(i, "v") for i in range(start, start + 100)])
+    job.commit()
+    upsert = Job(store, RowOpKind.UPSERT)
+    upsert.task([(0, "w"), (300, "w")])
+    upsert.commit()
+    found = store.begin().table_scan(store.catalog.table("t"), ScanSpec((0, 3, 4))).to_pylist()
+    times = {row["id"]: to_cell(row["at"], at.type) for row in found}
+    assert {times.pop(300)} != {1_700_000_000_000_000} == set(times.values())
+    assert len({row["token"] for row in found}) == 301
 
 
 def test_rows_of_many_tasks_are_there_at_one_moment_and_after_reopening(
