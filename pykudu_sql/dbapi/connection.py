@@ -133,9 +133,10 @@ class Connection:
             table: name of the table.
             data: an Arrow table, batch, reader or dataset, a pandas or polars frame (lazy ones
                 too), a dict of columns, a list of dicts or of tuples (whose values are those of
-                the table's columns, in order), the path of files, or anything with
-                `__arrow_c_stream__`. Columns go by name; one left out takes its default in a
-                new row and keeps its value in an old one.
+                the table's columns, in order), the path of files, anything with
+                `__arrow_c_stream__`, or an iterator of dicts, tuples, batches, tables or frames,
+                which is read in bounded memory. Columns go by name; one left out takes its default
+                in a new row and keeps its value in an old one.
             operation: what to do with each row: "insert", "upsert", "update" or "delete", each
                 also with "_ignore" behind it, which skips rows that do not fit. A delete takes
                 the key's columns only.
@@ -162,7 +163,7 @@ class Connection:
 
         Args:
             table: name of the new table.
-            data: as for `append`, with names of columns: no tuples.
+            data: as for `append`, with names of columns: no tuples; of iterators those of dicts.
             key: the columns of the primary key, in order.
             partition_by: what follows PARTITION BY, such as "HASH (id) PARTITIONS 4".
 

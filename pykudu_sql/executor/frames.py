@@ -5,7 +5,7 @@ Arrow, and paths of files, which the program names and so permits.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -27,11 +27,17 @@ def opened(data: Any) -> Any:
     return data
 
 
-def columns_of_rows(rows: object, names: Sequence[str]) -> Mapping[str, list[Any]] | None:
+def columns_of_rows(
+    rows: object, names: Sequence[str], first: int = 0
+) -> Mapping[str, list[Any]] | None:
     """A list of dicts or tuples as columns; None if it is none.
 
-    `names`: of the columns that tuples are of, in order. Raises ProgrammingError: the rows are of
-    different shapes.
+    Args:
+        rows: perhaps of these.
+        names: of the columns that tuples are of, in order.
+        first: how many rows are before these.
+
+    Raises ProgrammingError: the rows are of different shapes.
     """
     if not isinstance(rows, list | tuple):
         return None
@@ -39,7 +45,7 @@ def columns_of_rows(rows: object, names: Sequence[str]) -> Mapping[str, list[Any
         return {name: [] for name in names}
     if all(isinstance(row, Mapping) for row in rows):
         keys = list(rows[0])
-        for position, row in enumerate(rows):
+        for position, row in enumerate(rows, first):
             if row.keys() != rows[0].keys():
                 other = next(iter(row.keys() ^ rows[0].keys()))
                 raise _shapes(position, f"only one of it and the first has the key {other!r:.80}")
@@ -48,8 +54,8 @@ def columns_of_rows(rows: object, names: Sequence[str]) -> Mapping[str, list[Any
         width = len(rows[0])
         if width > len(names):
             columns = noun_count(len(names), "column")
-            raise _shapes(0, f"it has {noun_count(width, 'value')}, the table has {columns}")
-        for position, row in enumerate(rows):
+            raise _shapes(first, f"it has {noun_count(width, 'value')}, the table has {columns}")
+        for position, row in enumerate(rows, first):
             if len(row) != width:
                 raise _shapes(
                     position, f"it has {noun_count(len(row), 'value')}, the first has {width}"
@@ -78,6 +84,8 @@ def table_of(data: Any) -> tuple[Any, InferredTable]:
         files = FileAccess(True, None, False).to_read(path)
         kinds = [(one, file_kind(one.path, FileOptions())) for one in files]
         return path, InferredTable(infer_columns(kinds), ())
+    if isinstance(data, Iterator) and not hasattr(data, "__arrow_c_stream__"):
+        data = list(data)
     rows = arrow_of(opened(data))
     return rows, InferredTable(schema_columns(rows.schema), ())
 

@@ -38,6 +38,11 @@ class PykuduImpl(DefaultImpl):
     __dialect__ = "pykudu"
     transactional_ddl = False
 
+    def start_migrations(self) -> None:
+        """Scripts of `--sql` begin with the setting that connections of the dialect have."""
+        if self.as_sql:
+            self.static_output("SET implicit_primary_key = true;")
+
     def version_table_impl(
         self,
         *,

@@ -1,4 +1,4 @@
-"""ON CONFLICT of an INSERT: the `insert` of SQLAlchemy's SQLite and PostgreSQL dialects.
+"""ON CONFLICT of an INSERT: the `insert` of SQLAlchemy's SQLite, PostgreSQL and MySQL dialects.
 
 Only the primary key can conflict, so a target is its columns or nothing.
 """
@@ -7,8 +7,8 @@ import warnings
 from typing import Any
 
 from sqlalchemy import exc
-from sqlalchemy.sql import coercions, compiler, roles
-from sqlalchemy.sql.elements import BindParameter
+from sqlalchemy.sql import coercions, compiler, roles, visitors
+from sqlalchemy.sql.elements import BindParameter, ClauseElement
 
 
 class OnConflictCompiler(compiler.SQLCompiler):
@@ -20,11 +20,29 @@ class OnConflictCompiler(compiler.SQLCompiler):
 
     def visit_on_conflict_do_update(self, clause: Any, **kw: Any) -> str:
         """DO UPDATE SET of each column in the table's order. Raises CompileError: see `_target`."""
-        text = f"ON CONFLICT {self._target(clause)}DO UPDATE SET {self._assignments(clause, kw)}"
+        text = f"ON CONFLICT {self._target(clause)}DO UPDATE SET "
+        text += self._assignments(dict(clause.update_values_to_set), kw)
         if clause.update_whereclause is None:
             return text
         names = {**kw, "include_table": True, "use_schema": False}
         return f"{text} WHERE {self.process(clause.update_whereclause, **names)}"
+
+    def visit_on_duplicate_key_update(self, clause: Any, **kw: Any) -> str:
+        """MySQL's ON DUPLICATE KEY UPDATE: DO UPDATE SET, `inserted` being the row proposed."""
+        insert: Any = self.stack[-1]["selectable"]
+        excluded = insert.table.alias("excluded")
+
+        def proposed(element: Any, **_: Any) -> Any:
+            is_inserted = getattr(element, "table", None) is clause.inserted_alias
+            return excluded.c[element.key] if is_inserted else None
+
+        values = {
+            name: visitors.replacement_traverse(value, {}, proposed)
+            if isinstance(value, ClauseElement)
+            else value
+            for name, value in clause.update.items()
+        }
+        return f"ON CONFLICT DO UPDATE SET {self._assignments(values, kw)}"
 
     def _target(self, clause: Any) -> str:
         """The columns of the key in parentheses, or nothing.
@@ -33,9 +51,14 @@ class OnConflictCompiler(compiler.SQLCompiler):
         """
         constraint = getattr(clause, "constraint_target", None)
         if constraint is not None:
+            insert: Any = self.stack[-1]["selectable"]
+            table = insert.table
+            if str(constraint) in (table.primary_key.name, f"{table.name}_pkey"):
+                columns = (self.preparer.quote(column.name) for column in table.primary_key)
+                return f"({', '.join(columns)}) "
             raise exc.CompileError(
-                f"ON CONFLICT ON CONSTRAINT {constraint} is not supported: "
-                "give the key's columns as index_elements"
+                f"ON CONFLICT ON CONSTRAINT {constraint} is not supported: only the primary key "
+                "can conflict; give its columns as index_elements"
             )
         if clause.inferred_target_elements is None:
             return ""
@@ -51,9 +74,8 @@ class OnConflictCompiler(compiler.SQLCompiler):
         )
         return f"({', '.join(columns)}) "
 
-    def _assignments(self, clause: Any, kw: dict[str, Any]) -> str:
+    def _assignments(self, values: dict[Any, Any], kw: dict[str, Any]) -> str:
         """What SET holds; what is no column of the table comes last, with a warning."""
-        values = dict(clause.update_values_to_set)
         insert: Any = self.stack[-1]["selectable"]
         table = insert.table
         assignments = []

@@ -13,7 +13,7 @@ from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKin
 from pykudu_sql.storage.errors import AlreadyPresentError
 from pykudu_sql.storage.ingest.row_batch import Positions, RowBatch, SetColumns, key_text, take
 from pykudu_sql.storage.ingest.validation import Refuse, validate_keys
-from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
+from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations, effective_rows
 
 _FIRST_COUNTS = (RowOpKind.INSERT_IGNORE, RowOpKind.DELETE, RowOpKind.DELETE_IGNORE)
 
@@ -27,6 +27,8 @@ class RoutedRows:
         tablets: index into the table's tablets, one a row, int32[n].
         changed: what is set in rows that are there already.
         positions: of the rows in the statement, int64[n].
+        repeats: how many rows of the batch each stands for besides itself, int64[n]; None if no
+            key repeats, or the first row of a key counts.
     """
 
     operations: RowOperations
@@ -34,6 +36,17 @@ class RoutedRows:
     tablets: npt.NDArray[np.int32]
     changed: SetColumns
     positions: Positions
+    repeats: npt.NDArray[np.int64] | None = None
+
+    def repeated_changes(self, part: "TabletRows", alive: npt.NDArray[np.bool_]) -> int:
+        """How many rows of a batch the rows of one tablet stand for besides themselves.
+
+        Each of those is a change as well, if the one that stands for it is. `alive`: which keys
+        exist.
+        """
+        if self.repeats is None:
+            return 0
+        return int(self.repeats[part.indices][effective_rows(part.batch, alive)].sum())
 
 
 def route(batch: RowBatch, refuse: Refuse) -> RoutedRows:
@@ -64,7 +77,21 @@ def deduplicate(table: TableInfo, rows: RoutedRows) -> RoutedRows:
     selection = np.flatnonzero(~dropped)
     operations = RowOperations(kind, take(columns, selection), len(selection))
     keys, tablets = rows.keys.take(selection), rows.tablets[selection]
-    return RoutedRows(operations, keys, tablets, rows.changed, rows.positions[selection])
+    repeats = None if kind in _FIRST_COUNTS else _repeats(order, repeated)[selection]
+    return RoutedRows(operations, keys, tablets, rows.changed, rows.positions[selection], repeats)
+
+
+def _repeats(order: Positions, repeated: Positions) -> npt.NDArray[np.int64]:
+    """How many rows with its key stand before the last row of each key; 0 for the others.
+
+    `order`: of the rows by key, a stable one; `repeated`: see `EncodedKeys.duplicates`.
+    """
+    begins = np.ones(len(order) + 1, np.bool_)
+    begins[repeated] = False
+    starts = np.flatnonzero(begins)
+    counts = np.zeros(len(order), np.int64)
+    counts[order[starts[1:] - 1]] = np.diff(starts) - 1
+    return counts
 
 
 def duplicate_key_error(

@@ -137,14 +137,16 @@ class BatchWriter:
             return write_bulk(self._services, self._writes, table, (batch,))
         rows = deduplicate(table, self._routed(batch, raise_first))
         checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
+        repeats = 0
         for part in split(rows):
             pending = self._pending(table, part)
             located = pending.check(part.batch)
             violation = violation_of(table, pending, part.batch, located)
             if violation is not None:
                 raise_first(batch, violation)
+            repeats += rows.repeated_changes(part, located.alive)
             checked.append((pending, part.batch, located))
-        return sum(
+        return repeats + sum(
             self._writes.keep(table, pending).write(keyed, located)
             for pending, keyed, located in checked
         )

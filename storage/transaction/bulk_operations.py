@@ -84,6 +84,7 @@ def _write(
         return 0
     rows = deduplicate(table, route(batch, raise_first))
     shares: list[LocatedShare] = []
+    repeats = 0
     for part in split(rows):
         tablet = services.tablets[table.tablets[part.tablet].id]
         pending = writes.keep(table, writes.on(table, tablet))
@@ -91,8 +92,9 @@ def _write(
         violation = violation_of(table, pending, part.batch, located)
         if violation is not None:
             raise_first(batch, violation)
+        repeats += rows.repeated_changes(part, located.alive)
         shares.append((pending, part, located))
-    return write_shares(services, writes, RoutedBatch(batch, rows), shares, changes)
+    return repeats + write_shares(services, writes, RoutedBatch(batch, rows), shares, changes)
 
 
 def write_located(

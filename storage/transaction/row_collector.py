@@ -17,7 +17,11 @@ from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.ingest.row_batch import Positions, RowBatch, key_text
 from pykudu_sql.storage.ingest.validation import Mask, Violation
 from pykudu_sql.storage.tablet.rowset.locator import Located
-from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations, misfits
+from pykudu_sql.storage.tablet.write.keyed_operations import (
+    KeyedOperations,
+    effective_rows,
+    misfits,
+)
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 
 
@@ -77,7 +81,7 @@ class RowCollector:
         alive = located.alive
         wrong = misfits(batch, located)
         self._refuse_located(pending, batch, positions, np.flatnonzero(wrong), alive)
-        able = ~wrong & _effective(batch, alive)
+        able = ~wrong & effective_rows(batch, alive)
         self._ignored += int(np.count_nonzero(~wrong & ~able))
         fit = np.flatnonzero(able)
         first, last = _occurrences(batch.keys.take(fit))
@@ -119,19 +123,6 @@ class RowCollector:
         applied = self._rows - failed - ignored
         errors, refused_positions = self._errors.errors(), self._errors.positions()
         return RowResults(applied, ignored, failed, errors, refused_positions)
-
-
-def _effective(batch: KeyedOperations, alive: Mask) -> Mask:
-    """The rows that an *_IGNORE operation does not skip; of other kinds all."""
-    match batch.kind:
-        case RowOpKind.INSERT_IGNORE:
-            return ~alive
-        case RowOpKind.DELETE_IGNORE:
-            return alive
-        case RowOpKind.UPDATE_IGNORE:
-            return alive if batch.set_ids else np.zeros(len(alive), np.bool_)
-        case _:
-            return np.ones(len(alive), np.bool_)
 
 
 def _occurrences(keys: EncodedKeys) -> tuple[Mask, Mask]:

@@ -18,6 +18,7 @@ import pyarrow as pa
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.error_boundary import check_text
 from pykudu_sql.executor.frames import columns_of_rows, opened, reader_of_stream
+from pykudu_sql.executor.row_iterators import is_iterator, reader_of_items
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.chunked_rows import (
     ArrowColumns,
@@ -69,6 +70,7 @@ from pykudu_sql.storage.transaction.transaction import Transaction
 
 Values: TypeAlias = "pa.Array | pa.ChunkedArray | list[Any]"
 Columns = Mapping[Any, Values]
+_ROWS = (Mapping, list, tuple)
 SchemaColumns = Mapping[int, tuple[ColumnSchema, Values]]
 
 
@@ -98,6 +100,8 @@ def _append(state: SessionState, table: TableInfo, kind: RowOpKind, data: object
         return _append_files(state, table, kind, os.fspath(data))
     with state.error_boundary.program_code():
         data = opened(data)
+        if is_iterator(data):
+            data = _read_items(state, table, kind, data)
     if _is_stream(data):
         with state.error_boundary.program_code():
             reader = _reader(data)
@@ -110,6 +114,29 @@ def _append(state: SessionState, table: TableInfo, kind: RowOpKind, data: object
     matched = _matched(table, kind, source_columns)
     action = _action(state, table, kind, matched)
     return written(state, kind, state.transactions.write(action))
+
+
+def _read_items(state: SessionState, table: TableInfo, kind: RowOpKind, items: Any) -> object:
+    """What an iterator gives as a reader; its rows as a list where errors of rows are collected."""
+    names = [column.name for column in table.schema.visible_columns]
+
+    def batch_of_rows(rows: Sequence[Any], first: int) -> pa.RecordBatch:
+        state.check_cancelled()
+        columns = columns_of_rows(rows, names, first)
+        if columns is None:
+            raise not_appended(next(row for row in rows if not isinstance(row, _ROWS)))
+        matched = _matched(table, kind, columns)
+        arrays = _arrays(matched, first)
+        return pa.record_batch(
+            {matched[column_id][0].name: values for column_id, values in arrays.items()}
+        )
+
+    if mode_of(state) is RowErrorMode.FAIL:
+        most = chunk_bytes(state.store.budget)
+        return reader_of_items(items, batch_of_rows, most) or []
+    rows = list(items)
+    is_rows = all(isinstance(row, _ROWS) for row in rows)
+    return rows if is_rows else reader_of_items(iter(rows), batch_of_rows, MAX_CELL_BYTES)
 
 
 def _action(
@@ -165,9 +192,15 @@ def _columns(data: Any) -> Columns:
     if _is_pandas(data) and hasattr(data, "columns"):
         names = [str(name) for name in data.columns]
         return _by_name(names, [_from_numpy(values) for _, values in data.items()])
-    raise InterfaceError(
+    raise not_appended(data)
+
+
+def not_appended(data: object) -> InterfaceError:
+    """The error for data of which no rows can be made."""
+    return InterfaceError(
         f"cannot append {with_article(type(data).__name__)}",
-        hint="give an Arrow table, a frame, a dict of columns, a list of dicts or tuples, a path",
+        hint="give an Arrow table, a frame, a dict of columns, a path, or dicts, tuples or batches "
+        "in a list or an iterator",
         sqlstate="07006",
     )
 

@@ -149,3 +149,19 @@ def misfits(batch: KeyedOperations, located: Located) -> npt.NDArray[np.bool_]:
     if kind is RowOpKind.INSERT or batch.fixed is not None:
         wrong |= alive
     return wrong
+
+
+def effective_rows(batch: KeyedOperations, alive: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """The rows that an *_IGNORE operation does not skip, bool[n]; of other kinds all.
+
+    `alive`: which of their keys exist.
+    """
+    match batch.kind:
+        case RowOpKind.INSERT_IGNORE:
+            return ~alive
+        case RowOpKind.DELETE_IGNORE:
+            return alive
+        case RowOpKind.UPDATE_IGNORE:
+            return alive if batch.set_ids else np.zeros(len(alive), np.bool_)
+        case _:
+            return np.ones(len(alive), np.bool_)

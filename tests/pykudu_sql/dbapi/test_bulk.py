@@ -1,6 +1,7 @@
 """Many rows at once: executemany, append, and results as Arrow."""
 
 import datetime as dt
+import sqlite3
 import uuid
 from collections.abc import Iterator
 from decimal import Decimal
@@ -338,3 +339,46 @@ def test_a_collected_error_of_a_value_names_its_column_and_no_row(connection: Co
     assert [error.message for error in connection.row_errors] == [beyond, unread]
     connection.append("t", {"id": [7, 8], "d": pa.array(["1", "x"])})
     assert [error.message for error in connection.row_errors] == [unread]
+
+
+@pytest.mark.parametrize(
+    ("statement", "rows", "count"),
+    [
+        ("UPDATE t SET v = ? WHERE id = ?", [(5, 1), (6, 1), (7, 2), (8, 99), (9, 99)], 3),
+        ("UPDATE t SET v = v + ? WHERE id = ?", [(5, 1), (6, 1), (7, 2), (8, 99)], 3),
+        ("UPDATE t SET v = ? WHERE v < ?", [(2, 9), (3, 9)], 6),
+        ("UPSERT INTO t (v, id) VALUES (?, ?)", [(1, 7), (2, 7), (3, 7), (4, 1)], 4),
+        ("INSERT OR REPLACE INTO t (v, id) VALUES (?, ?)", [(1, 7), (2, 7), (4, 1)], 3),
+        ("INSERT OR IGNORE INTO t (v, id) VALUES (?, ?)", [(1, 7), (2, 7), (4, 1)], 1),
+        (
+            "INSERT INTO t (v, id) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET v = excluded.v",
+            [(1, 7), (2, 7), (4, 1)],
+            3,
+        ),
+        ("DELETE FROM t WHERE v >= ? AND id = ?", [(0, 1), (0, 1), (0, 2)], 2),
+    ],
+)
+@pytest.mark.parametrize("partitions", ["", " PARTITION BY HASH (id) PARTITIONS 3"])
+def test_executemany_counts_each_set_of_parameters(
+    statement: str, rows: list[tuple[int, int]], count: int, partitions: str
+) -> None:
+    peer = sqlite3.connect(":memory:")
+    with pykudu_sql.connect(":memory:") as ours:
+        for connection in (ours, peer):
+            words = partitions if connection is ours else ""
+            connection.execute(f"CREATE TABLE t (id INT PRIMARY KEY, v INT){words}")
+            connection.execute("INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)")
+        assert ours.executemany(statement, rows).rowcount == count
+        if not statement.startswith("UPSERT"):
+            assert peer.executemany(statement, rows).rowcount == count
+            query = "SELECT * FROM t ORDER BY id"
+            assert ours.execute(query).fetchall() == peer.execute(query).fetchall()
+    peer.close()
+
+
+def test_an_upsert_of_frames_counts_each_row() -> None:
+    with pykudu_sql.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE t (id INT PRIMARY KEY, v INT)")
+        columns = {"id": [1, 1, 2], "v": [1, 2, 3]}
+        assert connection.append("t", columns, "upsert") == 3
+        assert connection.execute("SELECT * FROM t ORDER BY id").fetchall() == [(1, 2), (2, 3)]

@@ -10,7 +10,7 @@ import pytest
 sa = pytest.importorskip("sqlalchemy", reason="pip install 'pykudu-sql[sqlalchemy]'")
 
 from sqlalchemy import orm  # noqa: E402
-from sqlalchemy.dialects import postgresql, registry, sqlite  # noqa: E402
+from sqlalchemy.dialects import mysql, postgresql, registry, sqlite  # noqa: E402
 
 from pykudu_sql.sqlalchemy.on_conflict import OnConflictCompiler  # noqa: E402
 
@@ -88,10 +88,10 @@ def test_nothing_is_done_to_what_is_there(engine: Any, insert: Any) -> None:
 
 
 def test_what_is_no_key_is_refused(engine: Any) -> None:
-    by_name = postgresql.insert(COUNT).on_conflict_do_nothing(constraint="count_pkey")
+    by_name = postgresql.insert(COUNT).on_conflict_do_nothing(constraint="count_day_key")
     some = sqlite.insert(COUNT).on_conflict_do_nothing(["word"], index_where=COUNT.c.times > 1)
     with engine.connect() as connection:
-        with pytest.raises(sa.exc.CompileError, match="count_pkey is not supported"):
+        with pytest.raises(sa.exc.CompileError, match="count_day_key is not supported"):
             connection.execute(by_name, {"word": "a"})
         with pytest.raises(sa.exc.CompileError, match="index_where is not supported"):
             connection.execute(some, {"word": "a"})
@@ -102,3 +102,29 @@ def test_a_name_that_is_no_column_is_warned_of(engine: Any) -> None:
     with pytest.warns(sa.exc.SAWarning, match="'nope', which is no column of table 'count'"):
         text = str(changing.compile(dialect=engine.dialect))
     assert "nope = ?" in text
+
+
+def test_on_duplicate_key_of_mysql_adds_to_what_is_there(engine: Any) -> None:
+    adding = mysql.insert(COUNT)
+    adding = adding.on_duplicate_key_update(
+        times=COUNT.c.times + adding.inserted.times, day=dt.date(2026, 1, 31)
+    )
+    with engine.begin() as connection:
+        for _ in range(2):
+            assert connection.execute(adding.values(word="a", times=3)).rowcount == 1
+        connection.execute(adding, [{"word": "a", "times": 1}, {"word": "b", "times": 1}])
+        assert rows_of(connection) == [("a", 7), ("b", 1)]
+        days = connection.scalars(sa.select(COUNT.c.day).order_by(COUNT.c.word)).all()
+        assert days == [dt.date(2026, 1, 31), None]
+
+
+@pytest.mark.parametrize("name", ["count_pkey", COUNT.primary_key])
+def test_the_constraint_of_the_key_is_a_target(engine: Any, name: Any) -> None:
+    written = postgresql.insert(COUNT).values(word="a", times=2)
+    with engine.begin() as connection:
+        connection.execute(COUNT.insert(), [{"word": "a", "times": 1}])
+        connection.execute(written.on_conflict_do_update(constraint=name, set_={"times": 2}))
+        connection.execute(written.on_conflict_do_nothing(constraint=name))
+        assert rows_of(connection) == [("a", 2)]
+    with pytest.raises(sa.exc.CompileError, match="ON CONSTRAINT other is not supported"):
+        written.on_conflict_do_nothing(constraint="other").compile(engine)
