@@ -91,6 +91,14 @@ class AsyncConnection:
         """Run a statement on a new cursor and return it."""
         return await self.cursor().execute(sql, parameters)
 
+    async def sql(self, query: str, params: Parameters = None) -> AsyncCursor:
+        """`execute`, by DuckDB's name."""
+        return await self.execute(query, params)
+
+    async def table(self, name: str) -> AsyncCursor:
+        """All rows of a table or view; see `Connection.table`."""
+        return AsyncCursor(await self._worker.run(self._connection.table, name), self._worker)
+
     async def executemany(self, sql: str, parameter_rows: Iterable[Parameters]) -> AsyncCursor:
         """Run a writing statement for many sets of parameters on a new cursor and return it."""
         return await self.cursor().executemany(sql, parameter_rows)

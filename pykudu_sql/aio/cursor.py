@@ -125,6 +125,11 @@ class AsyncCursor:
         """`fetch_df`, by DuckDB's name."""
         return await self.fetch_df()
 
+    async def fetchnumpy(self) -> dict[str, Any]:
+        """All rows not fetched yet, as numpy arrays; see `Cursor.fetchnumpy`."""
+        await self._rewind()
+        return await self._worker.run(self._cursor.fetchnumpy)
+
     async def pl(self) -> Any:
         """All rows not fetched yet, as a polars frame; see `Cursor.pl`."""
         return await self._worker.run(self._cursor.pl)

@@ -97,6 +97,19 @@ class Connection:
         """Run a statement on a new cursor and return it."""
         return Cursor(self, self._session).execute(sql, parameters)
 
+    def sql(self, query: str, params: Parameters = None) -> Cursor:
+        """`execute`, by DuckDB's name; the statement runs at once, also a query."""
+        return self.execute(query, params)
+
+    def table(self, name: str) -> Cursor:
+        """All rows of a table or view, by DuckDB's name.
+
+        `name`: in any case, its database before a dot. Raises UndefinedTableError: there is none.
+        """
+        check_text(name, "the name of a table")
+        parts = (part.replace("`", "``") for part in name.split("."))
+        return self.execute(f"SELECT * FROM `{'`.`'.join(parts)}`")
+
     def executemany(self, sql: str, parameter_rows: Iterable[Parameters]) -> Cursor:
         """Run a writing statement for many sets of parameters on a new cursor and return it."""
         return Cursor(self, self._session).executemany(sql, parameter_rows)

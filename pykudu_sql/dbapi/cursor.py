@@ -195,6 +195,18 @@ class Cursor:
         return self.fetch_df()
 
     @guarded
+    def fetchnumpy(self) -> dict[str, Any]:
+        """All rows not fetched yet, as numpy arrays by the names of their columns, as in DuckDB.
+
+        A column with NULLs is a masked array; DECIMALs and texts are objects.
+        """
+        from pykudu_sql.results.numpy_columns import numpy_column
+
+        table = self._result().read_table()
+        columns = zip(table.column_names, table.columns, strict=True)
+        return {name: numpy_column(column) for name, column in columns}
+
+    @guarded
     def pl(self) -> Any:
         """All rows not fetched yet, as a polars frame.
 

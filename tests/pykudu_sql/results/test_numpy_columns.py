@@ -1,0 +1,52 @@
+"""Columns as arrays of numpy, and the cursor's and connection's names of DuckDB."""
+
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import pykudu_sql
+from pykudu_sql import Error
+from pykudu_sql.results.numpy_columns import numpy_column
+
+_VALUES = (
+    "CAST(v AS INT) AS i, v > 1 AS b, CAST(v AS DOUBLE) / 4 AS d, 'x' || v AS s, "
+    "DATE '2026-01-31' AS day, TIMESTAMP '2026-01-31 12:00:00' AS at"
+)
+
+
+@pytest.mark.parametrize("rows", ["(1), (2), (3)", "(1), (NULL), (3)"])
+def test_arrays_are_those_of_duckdb(rows: str) -> None:
+    query = f"SELECT {_VALUES} FROM (VALUES {rows}) t(v)"
+    expected = duckdb.sql(query).fetchnumpy()
+    with pykudu_sql.connect(":memory:") as connection:
+        arrays = connection.sql(query).fetchnumpy()
+    assert list(arrays) == list(expected)
+    for name, array in arrays.items():
+        if name in ("day", "at"):  # of other units
+            assert (array == expected[name]).all(), name
+        else:
+            assert array.tolist() == expected[name].tolist(), name
+            assert array.dtype == expected[name].dtype, name
+
+
+def test_a_column_with_nulls_is_masked() -> None:
+    assert not np.ma.isMaskedArray(numpy_column(pa.chunked_array([[1, 2]])))
+    array: Any = numpy_column(pa.chunked_array([pa.array([1, None], pa.int16())]))
+    assert array.dtype == np.int16 and array.mask.tolist() == [False, True]
+    assert numpy_column(pa.chunked_array([["a", None]])).tolist() == ["a", None]
+    assert numpy_column(pa.chunked_array([pa.array([True, None])])).dtype == np.bool_
+
+
+def test_a_table_is_read_by_its_name() -> None:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute("CREATE TABLE `odd ``name` (id INT PRIMARY KEY)")
+        connection.execute("INSERT INTO `odd ``name` VALUES (1)")
+        assert connection.table("odd `name").fetchall() == [(1,)]
+        assert connection.table("default.Odd `name").fetchall() == [(1,)]
+        assert connection.sql("SELECT ? + 1", params=(1,)).fetchone() == (2,)
+        for name in ("nope", "", "a.b.c.d"):
+            with pytest.raises(Error):
+                connection.table(name)
