@@ -86,6 +86,9 @@ def _function_of(node: exp.Expr, column: ColumnSchema) -> DefaultFunction | None
             return None if inner is None else _cast(inner, node.to, column)
         case exp.Uuid() | exp.Anonymous(this="uuidv4"):
             return None if node.expressions else DefaultFunction.UUID
+        case exp.Replace(this=inner, expression=exp.Literal(this="-"), args={"replacement": other}):
+            is_uuid = _function_of(inner, column) is DefaultFunction.UUID and other.name == ""
+            return DefaultFunction.UUID_DIGITS if is_uuid else None
         case exp.CurrentDate():
             return DefaultFunction.TODAY if node.args.get("this") is None else None
         case exp.Anonymous():

@@ -11,6 +11,7 @@ from pykudu_sql.planner.constant_folding.moment import reads_current_time
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.tree_nodes import all_nodes
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.default_function import DefaultFunction
 from pykudu_sql.storage.common.defaults.column_defaults import default_cell
 from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -43,7 +44,11 @@ def cell_of_default(column: ColumnSchema, context: PlanContext) -> Cell:
 def default_node(column: ColumnSchema, context: PlanContext) -> exp.Expr:
     """The default of a column as an expression."""
     if is_drawn(column):
-        return exp.cast(exp.Uuid(), exp.DType.TEXT)
+        text = exp.cast(exp.Uuid(), exp.DType.TEXT)
+        if column.default_function is DefaultFunction.UUID:
+            return text
+        dash, nothing = exp.Literal.string("-"), exp.Literal.string("")
+        return exp.Replace(this=text, expression=dash, replacement=nothing)
     return cell_literal(cell_of_default(column, context), column)
 
 

@@ -20,16 +20,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-# Functions by the names that a model may have for them, without `()`, as they are reflected.
-_FUNCTIONS = {
-    **dict.fromkeys(
-        ("now", "current_timestamp", "current_timestamp(6)", "localtimestamp"), "now()"
-    ),
-    **dict.fromkeys(("current_timestamp(0)", "datetime('now')"), "CURRENT_TIMESTAMP(0)"),
-    "current_timestamp(3)": "CURRENT_TIMESTAMP(3)",
-    **dict.fromkeys(("current_date", "today", "date('now')"), "CURRENT_DATE"),
-    **dict.fromkeys(("uuid", "gen_random_uuid", "uuidv4"), "uuid()"),
-}
+from pykudu_sql.sqlalchemy.default_names import reflected_function
 
 
 class PykuduImpl(DefaultImpl):
@@ -96,9 +87,6 @@ def _value(default: str | None) -> str | None:
         return None
     if default[:1] == default[-1:] == "'":
         return default[1:-1].replace("''", "'")
-    while default[:1] == "(" and default[-1:] == ")":
-        default = default[1:-1].strip()
     if default.lower() in ("true", "false"):
         return default.lower()
-    function = default.lower().replace(" ", "")
-    return _FUNCTIONS.get(function.removesuffix("()"), default)
+    return reflected_function(default) or default

@@ -8,8 +8,9 @@ from sqlalchemy import exc, schema
 from sqlalchemy.sql import compiler, selectable
 from sqlalchemy.sql.dml import Insert
 from sqlalchemy.sql.elements import BindParameter
-from sqlalchemy.sql.sqltypes import JSON, STRINGTYPE, Integer, Interval
+from sqlalchemy.sql.sqltypes import JSON, STRINGTYPE, Integer, Interval, Uuid
 
+from pykudu_sql.sqlalchemy.default_names import UUID, UUID_DIGITS, reflected_function
 from pykudu_sql.sqlalchemy.on_conflict import OnConflictCompiler
 from pykudu_sql.sqlalchemy.types import ComputedInterval
 from pykudu_sql.sqlalchemy.upsert import Upsert
@@ -212,6 +213,13 @@ class PykuduDDLCompiler(compiler.DDLCompiler):
         if column.comment is not None:
             parts.append("COMMENT " + self._text(column.comment))
         return " ".join(parts)
+
+    def get_column_default_string(self, column: Any) -> str | None:
+        """The default as SQL; a UUID as the digits that a column of type `Uuid` has."""
+        default: str | None = super().get_column_default_string(column)
+        if default is not None and isinstance(column.type, Uuid):
+            return UUID_DIGITS if reflected_function(default) == UUID else default
+        return default
 
     def visit_primary_key_constraint(
         self, constraint: schema.PrimaryKeyConstraint, **kw: Any

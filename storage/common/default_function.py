@@ -21,6 +21,7 @@ class DefaultFunction(Enum):
     NOW_IN_SECONDS = "CURRENT_TIMESTAMP(0)", 19, 1_000_000
     TODAY = "CURRENT_DATE", 10, 86_400_000_000
     UUID = "uuid()", 36, 0
+    UUID_DIGITS = "replace(uuid(), '-', '')", 32, 0
 
     characters: int
     step: int

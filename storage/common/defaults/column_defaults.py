@@ -34,7 +34,7 @@ def default_cell(column: "ColumnSchema", time: StatementTime) -> Cell:
     if function is None:
         return column.write_default
     if not function.is_of_the_moment:
-        return _uuids(1)[0]
+        return _uuids(function, 1)[0]
     return _moment(function, column.type, time.micros)
 
 
@@ -42,7 +42,7 @@ def default_array(column: "ColumnSchema", time: StatementTime, length: int) -> "
     """What some rows of one statement get, of the column's type; texts may be a dictionary."""
     function = column.default_function
     if function is not None and not function.is_of_the_moment:
-        return cells_to_array(_uuids(length), column.type)
+        return cells_to_array(_uuids(function, length), column.type)
     return constant_array(default_cell(column, time), column.type, length)
 
 
@@ -85,14 +85,15 @@ def _moment(function: DefaultFunction, column_type: DataType, micros: int) -> Ce
     return to_cell(moment.date() if function is DefaultFunction.TODAY else moment, column_type)
 
 
-def _uuids(count: int) -> list[str]:
+def _uuids(function: DefaultFunction, count: int) -> list[str]:
     """Random UUIDs of version 4 as texts."""
+    between = "-" if function is DefaultFunction.UUID else ""
     drawn = bytearray(os.urandom(_UUID_BYTES * count))
     for start in range(0, len(drawn), _UUID_BYTES):
         drawn[start + 6] = drawn[start + 6] & 0x0F | 0x40
         drawn[start + 8] = drawn[start + 8] & 0x3F | 0x80
     digits = drawn.hex()
     return [
-        "-".join([digits[start + low : start + high] for low, high in _UUID_PARTS])
+        between.join([digits[start + low : start + high] for low, high in _UUID_PARTS])
         for start in range(0, len(digits), 2 * _UUID_BYTES)
     ]

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from pykudu_sql.storage.common.default_function import DefaultFunction
 from pykudu_sql.storage.common.types.identifiers import check_comment, check_identifier
 from pykudu_sql.storage.common.types.types import Cell, Kind
 from pykudu_sql.storage.errors import InvalidSchemaError
@@ -76,9 +77,11 @@ def _check_default_function(column: "ColumnSchema") -> None:
         fits = function.is_of_the_moment and column_type.kind in _TIMES
     if not fits:
         times = "TIMESTAMP, DATE, " if function.is_of_the_moment else ""
+        digits = DefaultFunction.UUID_DIGITS
+        other = "" if function.is_of_the_moment else f", those of {digits.sql} VARCHAR(32) too"
         raise InvalidSchemaError(
             f"column '{column.name}' of type {column_type} cannot have DEFAULT {function.sql}",
-            hint=f"its values fit {times}STRING and VARCHAR({function.characters})",
+            hint=f"its values fit {times}STRING and VARCHAR({function.characters}){other}",
             sqlstate="42804",
         )
 

@@ -39,6 +39,9 @@ def column(type_name: str) -> ColumnSchema:
         *((text, DefaultFunction.UUID) for text in (
             "uuid()", "gen_random_uuid()", "uuidv4()", "uuid()::TEXT", "CAST(uuid() AS STRING)",
         )),
+        *((text, DefaultFunction.UUID_DIGITS) for text in (
+            "replace(uuid(), '-', '')", "(REPLACE(gen_random_uuid()::TEXT, '-', ''))",
+        )),
     ],
 )  # fmt: skip
 def test_a_function_has_many_names(
@@ -58,6 +61,7 @@ def test_a_function_has_many_names(
         "CAST(CURRENT_DATE AS TIMESTAMP)", "CAST(now() AS VARCHAR(4))", "CURRENT_TIME", "uuidv7()",
         "extract(year from now())", "now() AT TIME ZONE 'CET'", "timezone('CET', now())",
         "uuid()::BINARY",
+        "replace(uuid(), 'a', '')", "replace(uuid(), '-', '+')", "replace(now(), '-', '')",
     ],
 )  # fmt: skip
 def test_of_what_else_is_no_constant_the_functions_are_named(

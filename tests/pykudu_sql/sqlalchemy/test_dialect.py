@@ -340,6 +340,16 @@ def test_server_defaults_that_are_functions_go_round(engine: Any) -> None:
         token: orm.Mapped[str] = orm.mapped_column(
             sa.String(36), server_default=sa.func.gen_random_uuid()
         )
+        utc: orm.Mapped[dt.datetime] = orm.mapped_column(
+            server_default=sa.text("(now() at time zone 'utc')")
+        )
+
+    class Keyed(Base):
+        __tablename__ = "keyed"
+        id: orm.Mapped[uuid.UUID] = orm.mapped_column(
+            primary_key=True, server_default=sa.func.gen_random_uuid()
+        )
+        body: orm.Mapped[str]
 
     Base.metadata.create_all(engine)
     with orm.Session(engine) as session:
@@ -352,6 +362,10 @@ def test_server_defaults_that_are_functions_go_round(engine: Any) -> None:
         assert all(note.day == note.at.date() for note in notes)
         assert len({note.at for note in others}) == 1
         assert len({note.token for note in notes}) == 5
+        keyed = [Keyed(body="x") for _ in range(3)]
+        session.add_all(keyed)
+        session.flush()
+        assert {each.id.version for each in keyed} == {4}
         session.commit()
         assert first.token == session.scalar(sa.select(Note.token).where(Note.id == first.id))
     reflected = sa.MetaData()

@@ -10,4 +10,4 @@ def test_a_function_is_told_by_its_sql() -> None:
 
 def test_only_chance_is_not_of_the_moment() -> None:
     others = [each for each in DefaultFunction if not each.is_of_the_moment]
-    assert others == [DefaultFunction.UUID]
+    assert others == [DefaultFunction.UUID, DefaultFunction.UUID_DIGITS]

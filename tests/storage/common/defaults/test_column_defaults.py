@@ -62,6 +62,13 @@ def test_chance_gives_each_row_a_uuid_of_its_own() -> None:
     assert len(default_array(one, TIME, 0)) == 0
 
 
+def test_the_digits_of_a_uuid_are_32() -> None:
+    one = column("VARCHAR(32)", DefaultFunction.UUID_DIGITS)
+    for text in (default_cell(one, TIME), default_array(one, TIME, 2)[1].as_py()):
+        read = uuid.UUID(str(text))
+        assert (read.hex, read.version) == (text, 4)
+
+
 def test_a_constant_is_what_it_was() -> None:
     one = column("INT", None, 5)
     assert default_cell(one, TIME) == 5
