@@ -18,9 +18,10 @@ from sqlalchemy import (
     String,
     Table,
     UniqueConstraint,
+    Uuid,
 )
 
-from pykudu_sql.sqlalchemy.default_names import reflected_function
+from pykudu_sql.sqlalchemy.default_names import UUID, UUID_DIGITS, reflected_function
 
 
 class PykuduImpl(DefaultImpl):
@@ -78,7 +79,10 @@ class PykuduImpl(DefaultImpl):
         rendered_inspector_default: str | None,
     ) -> bool:
         """Whether two defaults are different values, however they are written."""
-        return _value(rendered_metadata_default) != _value(rendered_inspector_default)
+        declared = _value(rendered_metadata_default)
+        if declared == UUID and isinstance(metadata_column.type, Uuid):
+            declared = UUID_DIGITS
+        return declared != _value(rendered_inspector_default)
 
 
 def _value(default: str | None) -> str | None:
