@@ -1,4 +1,4 @@
-"""The pages of SQL in the shell: the part of one that a statement is about."""
+"""The pages of SQL in the shell: the part of one that a statement is about, and its summary."""
 
 import re
 from collections.abc import Iterator
@@ -14,6 +14,7 @@ _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _BEGINS = re.compile(r"$|- |\d+\. |\||#")
 _OPTIONAL = re.compile(r"\[[^][]*\] ?")
 _BRACKETS = str.maketrans("", "", "[]")
+_MOST_EXAMPLES = 2
 # Statements that a page is about as a whole.
 _TITLES = {"SELECT": "Queries", "WITH": "Queries", "VALUES": "Queries"}
 # Where several pages have a statement in their grammar, the first of these explains it.
@@ -22,10 +23,28 @@ _FIRST = ("queries", "rows", "transactions", "tables", "views")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a page. `heading`: its title; `text`: what stands below, in Markdown."""
+    """A part of a page.
+
+    `heading`: its title; `text`: what stands below, in Markdown; `page`: the file, without `.md`.
+    """
 
     heading: str
     text: str
+    page: str = ""
+
+    def summary(self, statement: str) -> str:
+        """The syntax of a statement and two examples, in Markdown.
+
+        `statement`: as typed; examples with its word come first. A part without syntax is shown
+        up to its first example.
+        """
+        blocks = list(_BLOCK.finditer(self.text))
+        grammars = [block[0] for block in blocks if not block[1]]
+        head = grammars[0] if grammars else self.text.partition("```")[0].strip("\n")
+        pattern = re.compile(rf"\b{re.escape(statement.upper().split()[0])}\b")
+        statements = [block[0] for block in blocks if block[1] == "sql"]
+        statements.sort(key=lambda text: pattern.search(text) is None)
+        return "\n\n".join([head, *statements[:_MOST_EXAMPLES]])
 
     def is_about(self, statement: str) -> bool:
         """Whether the heading names a statement, as `UPSERT, UPDATE, DELETE` does."""
@@ -89,4 +108,4 @@ def _sections() -> Iterator[Section]:
         headings = list(_HEADING.finditer(text))
         ends = [heading.start() for heading in headings[1:]] + [len(text)]
         for heading, end in zip(headings, ends, strict=True):
-            yield Section(heading[1], text[heading.end() : end].strip("\n"))
+            yield Section(heading[1], text[heading.end() : end].strip("\n"), page.stem)

@@ -250,7 +250,7 @@ class ShellSession:
                 place = ScriptPosition(source, part.line + statement.line - 1)
                 if self._may_be_quoted(statement.text):
                     self.last_statement = statement.text.strip().rstrip(";")
-                self._attempt(partial(self.run_statement, statement.text), place)
+                self._attempt(partial(self.run_written, statement.text), place)
 
     def _attempt(self, action: Callable[[], None], place: ScriptPosition) -> None:
         """Run a command or a statement of a script; print the error if it fails."""
@@ -277,14 +277,18 @@ class ShellSession:
         if self._cancelled.is_set():
             raise Cancelled
 
+    def run_written(self, sql: str) -> None:
+        """Run a statement that the user wrote, which `.echo` prints. Raises as `run_statement`."""
+        if self.settings.echo and self._may_be_quoted(sql):
+            self.output.write(f"{sql.strip().rstrip(';')};\n")
+        self.run_statement(sql)
+
     def run_statement(self, sql: str, values: Sequence[Value] | None = None) -> None:
         """Run one statement and print its result.
 
         `sql`: the statement; `values`: for its `?`, those at hand if None. Raises pykudu_sql.Error:
         it failed.
         """
-        if self.settings.echo and self._may_be_quoted(sql):
-            self.output.write(f"{sql.strip().rstrip(';')};\n")
         started, paged = time.perf_counter(), self.output.seconds_paged
         self.output.status.begin()
         try:

@@ -30,7 +30,7 @@ def watch(session: "ShellSession", arguments: Sequence[str]) -> None:
     run = 0
     while True:
         session.output.clear()
-        session.run_statement(sql)
+        session.run_written(sql)
         session.output.flush()
         run += 1
         if run == times:

@@ -68,10 +68,12 @@ def _arguments(command: Command, rest: str) -> list[str]:
     "\\h",
     arguments="[COMMAND|STATEMENT...]",
     summary="list the commands, or explain one, or a statement such as select",
+    examples=(".help .import", ".help create table", ".help all create table"),
     paged=True,
 )
 def help_command(session: "ShellSession", arguments: Sequence[str]) -> None:
-    topic = " ".join(arguments)
+    is_whole = len(arguments) > 1 and arguments[0].lower() == "all"
+    topic = " ".join(arguments[is_whole:])
     pattern = topic.lstrip(".\\")
     commands = [c for c in COMMANDS if not topic or pattern in (n.lstrip(".\\") for n in c.names)]
     section = None if not topic or topic.startswith((".", "\\")) else find_section(topic)
@@ -90,8 +92,12 @@ def help_command(session: "ShellSession", arguments: Sequence[str]) -> None:
             session.output.write_line((Span(f"  {example}", Role.NAME),))
     if section is not None:
         session.output.write_line((Span(section.heading, Role.NAME),))
-        for line in _page_lines(section.text, session.output.width()):
+        text = section.text if is_whole else section.summary(topic)
+        for line in _page_lines(text, session.output.width(), fences=is_whole):
             session.output.write_line(line)
+        if not is_whole and text != section.text:
+            where = f".help all {topic}, or docs/sql/{section.page}.md"
+            session.output.write(f"\nMore: {where}\n")
     if not topic:
         session.output.write("Everything else is SQL and ends with a semicolon.\n")
 
@@ -100,12 +106,17 @@ _GAP = re.compile(r" {2,}")  # between a form and a comment, or another form
 _BOX = frozenset("│┌├└")  # a line of a result, which no blank may break
 
 
-def _page_lines(text: str, columns: int | None) -> Iterator[Line]:
-    """Lines of a page that fit the terminal; those of boxes stay as they are."""
+def _page_lines(text: str, columns: int | None, *, fences: bool) -> Iterator[Line]:
+    """Lines of a page that fit the terminal; those of boxes stay as they are.
+
+    `fences`: whether lines that begin and end a block are shown.
+    """
     for paragraph, is_text in paragraphs(text):
         if is_text:
             indent = 2 if paragraph.startswith("- ") else 0
             yield from wrap_line((Span(paragraph),), columns, indent)
+        elif not fences and paragraph.startswith("```"):
+            continue
         elif _BOX.isdisjoint(paragraph):
             yield from _code_lines(paragraph, columns)
         else:

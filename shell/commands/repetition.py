@@ -20,7 +20,7 @@ _HISTORY_LINES = 50
 
 @command(".again", "\\g", summary="run the last statement again")
 def again(session: "ShellSession", arguments: Sequence[str]) -> None:
-    session.run_statement(last_statement(session))
+    session.run_written(last_statement(session))
 
 
 @command(".vertical", "\\gx", "\\G", summary="run it again, a line for each value")
@@ -28,7 +28,7 @@ def again_expanded(session: "ShellSession", arguments: Sequence[str]) -> None:
     sql, settings = last_statement(session), session.settings
     session.settings = replace_setting(settings, "format", "line")
     try:
-        session.run_statement(sql)
+        session.run_written(sql)
     finally:
         session.settings = settings
 

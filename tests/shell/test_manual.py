@@ -52,3 +52,25 @@ def test_no_word_of_a_page_is_lost_when_its_lines_are_joined() -> None:
     for page in PAGES.glob("*.md"):
         text = page.read_text(encoding="utf-8")
         assert " ".join(part for part, _ in paragraphs(text)).split() == text.split()
+
+
+@pytest.mark.parametrize("statement", list_statements())
+def test_the_summary_of_a_statement_is_short_and_has_examples(
+    statement: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    section = find_section(statement)
+    assert section is not None
+    assert section.summary(statement).count("```sql") <= 2
+    assert main(["-c", f".help {statement.lower()}"]) == 0
+    text = capsys.readouterr().out
+    assert "│" not in text and "```" not in text
+    assert "More: .help all" not in text or f"docs/sql/{section.page}.md" in text
+
+
+def test_all_that_is_to_be_said_is_shown_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["-c", ".help create table"]) == 0
+    summary = capsys.readouterr().out
+    assert "CREATE TABLE [IF NOT EXISTS] t (" in summary and "CREATE TABLE metrics (" in summary
+    assert summary.endswith("More: .help all create table, or docs/sql/tables.md\n")
+    assert main(["-c", ".help ALL create table"]) == 0
+    assert "A row whose key lies in no range is refused" in capsys.readouterr().out

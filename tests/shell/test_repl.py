@@ -158,11 +158,11 @@ def test_the_page_of_a_statement_fits_the_terminal_but_for_its_examples(
 ) -> None:
     narrow = Terminal(tmp_path, environ, columns=60, rows=200)
     narrow.wait("my.db>")
-    narrow.line(".help select")
+    narrow.line(".help all select")
     page = narrow.answer("SELECT supports")
     assert "- joins of all kinds, also SEMI, ANTI, ASOF, LATERAL (of\n" in page
     assert "  queries and table functions), NATURAL and USING;\n" in page
-    narrow.line(".help restore table")
+    narrow.line(".help all restore table")
     grammar = narrow.answer("UNDROP TABLE t [AS")
     assert "FROM t AS OF 7161436569600000000\n    -- a hybrid timestamp\n" in grammar
     assert "FROM t FOR SYSTEM_TIME FROM a TO b | BETWEEN a\n    AND b | ALL\n" in grammar

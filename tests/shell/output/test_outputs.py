@@ -225,6 +225,13 @@ def test_echo_prints_statements_before_their_results(shell: Shell) -> None:
     assert shell(".echo on", "SELECT 1 AS n")[1] == "SELECT 1 AS n;\nn\n1\n"
 
 
+def test_echo_prints_no_statement_of_the_shell_itself(shell: Shell) -> None:
+    created = "CREATE TABLE t (k INT PRIMARY KEY)"
+    answer = shell(".echo on", created, ".describe t", ".tables", "SELECT 2 AS n", ".again")[1]
+    echoed = [line for line in answer.splitlines() if line.endswith(";")]
+    assert echoed == [f"{created};", "SELECT 2 AS n;", "SELECT 2 AS n;"]
+
+
 def test_watch_runs_the_last_statement_so_many_times(shell: Shell) -> None:
     assert shell("SELECT 1 AS n", ".watch 0 3")[1] == "n\n1\n" * 4
     assert "no number of seconds" in shell("SELECT 1", ".watch often")[2]
