@@ -28,6 +28,7 @@ from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.fs.permissions import is_writable_by_others
 from pykudu_sql.storage.fs.process import current_process
+from pykudu_sql.storage.log.manifest import no_database
 from pykudu_sql.storage.open_store import OpenStore
 from pykudu_sql.storage.store import Store
 from pykudu_sql.storage.store_options import StoreOptions
@@ -65,7 +66,7 @@ class Database:
         if settings.spill_directory:
             check_written(settings.spill_directory, settings.spill_directory)
         if settings.read_only and not env.exists(layout.current_path(path)):
-            raise OperationalError(f"there is no database at '{path}' to read", sqlstate="58P01")
+            raise no_database(env, path, path)
         self.store = _opened(env, path, settings)
         if path != MEMORY and is_writable_by_others(path):
             _LOG.warning(

@@ -29,6 +29,7 @@ from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.database_places import check_around, check_written
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.ingest.staging import file_checksum
+from pykudu_sql.storage.log.manifest import no_database
 from pykudu_sql.storage.remote.database_image import DatabaseImage, captured
 
 __all__ = ["BackupOptions", "backup"]
@@ -50,7 +51,7 @@ def backup(database: str, target: str, options: BackupOptions | None = None) -> 
     env = LocalEnv()
     root = env.resolve(database)
     if not env.exists(layout.current_path(root)):
-        raise OperationalError(f"there is no database at '{database}'", sqlstate="58P01")
+        raise no_database(env, root, database)
     check_written(target, target, root)
     check_around(target, target, root)
     with _adding_to(place):

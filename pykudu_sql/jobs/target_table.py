@@ -12,8 +12,10 @@ from pykudu_sql.jobs.table_layout import quoted
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.errors import Error, OperationalError, UndefinedTableError
+from pykudu_sql.storage.errors import Error, UndefinedTableError
 from pykudu_sql.storage.fs import layout as files
+from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.log.manifest import no_database
 
 
 def existing_tables(database: str) -> Mapping[str, TableInfo]:
@@ -30,11 +32,8 @@ def existing_tables(database: str) -> Mapping[str, TableInfo]:
 def no_table(database: str, table: str, tables: Mapping[str, TableInfo]) -> Error:
     """The error for files without a table to go to, and without the key of a new one."""
     if not os.path.lexists(files.current_path(database)):
-        return OperationalError(
-            f"there is no database at '{database}'",
-            hint="--primary-key COLUMN,.. makes it, and the table",
-            sqlstate="58P01",
-        )
+        hint = "--primary-key COLUMN,.. makes it, and the table"
+        return no_database(LocalEnv(), database, database, hint)
     suggestion = near(table.lower(), tables)
     return UndefinedTableError(
         f"table '{table:.80}' does not exist, and a new table needs a primary key",

@@ -32,12 +32,12 @@ from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, last_befo
 from pykudu_sql.storage.errors import (
     DiskError,
     NotSupportedError,
-    OperationalError,
     ProgrammingError,
 )
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.ingest.staging import create_staging, remove_staging
+from pykudu_sql.storage.log.manifest import no_database
 from pykudu_sql.storage.open_store import OpenStore
 from pykudu_sql.storage.remote.staged_commit import WriteReport, commit_staged
 
@@ -165,7 +165,7 @@ def write_table(
     env = LocalEnv()
     root = env.resolve(path)
     if not env.exists(layout.current_path(root)):
-        raise OperationalError(f"there is no database at '{path}'", sqlstate="58P01")
+        raise no_database(env, root, path)
     staging_id, lock = create_staging(env, root)
     try:
         options = {"table": table, "operation": operation, "stagingId": staging_id}

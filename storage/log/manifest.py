@@ -23,7 +23,7 @@ import threading
 from contextlib import suppress
 from typing import Any, Self
 
-from pykudu_sql.storage.errors import CorruptionError, DiskError
+from pykudu_sql.storage.errors import CorruptionError, DiskError, Error, OperationalError
 from pykudu_sql.storage.fs.env import Env, names_if_there
 from pykudu_sql.storage.fs.layout import (
     current_path,
@@ -289,18 +289,41 @@ def _read_manifest(env: Env, root: str, current: Current) -> tuple[list[Edit], L
     return edits, reader.identity, reader.end
 
 
+def no_database(env: Env, root: str, name: str, hint: str | None = None) -> Error:
+    """The error for a folder without a CURRENT that a database is expected in.
+
+    Args:
+        env: of the database.
+        root: the folder, which need not be there.
+        name: of it in messages.
+        hint: what to do where there is no database at all.
+
+    Returns CorruptionError: a database is there that lost its CURRENT; OperationalError: none is.
+    """
+    error = OperationalError(f"there is no database at '{name}'", hint=hint, sqlstate="58P01")
+    has_manifests = names_if_there(env, manifest_directory(root))
+    return (_lost_current(env, root) if has_manifests else None) or error
+
+
 def _refuse_to_bury(env: Env, root: str) -> None:
     """Refuse to start a new database over one that has lost its CURRENT."""
-    numbers = map(parse_log_name, env.list_dir(manifest_directory(root)))
+    if (error := _lost_current(env, root)) is not None:
+        raise error
+
+
+def _lost_current(env: Env, root: str) -> CorruptionError | None:
+    """The error for a folder without a CURRENT that shows that it is a database; None of others."""
+    numbers = map(parse_log_name, names_if_there(env, manifest_directory(root)))
     signs = [manifest_path(root, n) for n in numbers if n is not None and n > 1]
     for directory in (wal_directory(root), tablets_directory(root)):
         if names_if_there(env, directory):
             signs.append(directory)
-    if signs:
-        raise CorruptionError(
-            f"'{current_path(root)}' is missing, but '{signs[0]}' shows that a database is there",
-            hint=KEEP_A_COPY,
-        )
+    if not signs:
+        return None
+    return CorruptionError(
+        f"'{current_path(root)}' is missing, but '{signs[0]}' shows that a database is there",
+        hint=KEEP_A_COPY,
+    )
 
 
 def _remove_all_but(env: Env, root: str, live: int | None) -> None:

@@ -19,7 +19,6 @@ from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.errors import (
     InvalidSchemaError,
     LockedError,
-    OperationalError,
     UndefinedColumnError,
 )
 from pykudu_sql.storage.fs import layout
@@ -30,6 +29,7 @@ from pykudu_sql.storage.ingest.staging import (
     stage_rows,
     staging_chunks,
 )
+from pykudu_sql.storage.log.manifest import no_database
 from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.remote.staged_commit import StagedWrite, WriteReport, commit_staged
 from pykudu_sql.storage.store import Store
@@ -112,7 +112,7 @@ def find_table(location: TableLocation) -> tuple[bytes, TableInfo]:
     env = LocalEnv()
     root = env.resolve(location.path)
     if not env.exists(layout.current_path(root)):
-        raise OperationalError(f"there is no database at '{location.path}'", sqlstate="58P01")
+        raise no_database(env, root, location.path)
     store = ReaderStore(env, root, StoreOptions(maintenance=False))
     try:
         return store.database_id, store.catalog.table(location.table)

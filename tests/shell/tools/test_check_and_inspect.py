@@ -68,3 +68,30 @@ def test_where_there_is_no_database_that_is_said(
 ) -> None:
     assert main([command, str(tmp_path / "none")]) == 2
     assert "there is no database" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["{}", "-c", "SELECT 1"],
+        ["{}", "--read-only", "-c", "SELECT 1"],
+        ["backup", "{}", "steps"],
+        ["export", "{}", "t", "folder"],
+        ["load", "{}", "t", "rows.csv"],
+    ],
+)
+def test_a_database_that_lost_its_current_is_not_taken_for_none(
+    words: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pykudu_sql.connect("my.db", autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (k INT PRIMARY KEY)")
+        connection.execute("INSERT INTO t VALUES (1)")
+    (tmp_path / "rows.csv").write_text("k\n1\n")
+    (tmp_path / "my.db" / "CURRENT").unlink()
+    assert main([word.format("my.db") for word in words]) == 1
+    message = capsys.readouterr().err
+    assert "CURRENT' is missing, but" in message and "restore" in message

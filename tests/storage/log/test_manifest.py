@@ -8,10 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.errors import CorruptionError, DiskError, FormatVersionError
+from pykudu_sql.storage.errors import (
+    CorruptionError,
+    DiskError,
+    FormatVersionError,
+    OperationalError,
+)
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.log.current import Current, read_current
-from pykudu_sql.storage.log.manifest import Manifest
+from pykudu_sql.storage.log.manifest import Manifest, no_database
 
 DATABASE = bytes(range(16))
 
@@ -192,6 +197,18 @@ def test_no_database_is_started_over_one_that_lost_its_current(sign: str) -> Non
     with pytest.raises(CorruptionError, match="CURRENT' is missing, but"):
         Manifest.create(env, "/db", DATABASE, [])
     assert env.read_file(f"/db/{sign}") == b"data"
+
+
+def test_a_folder_that_lost_its_current_is_told_from_one_without_a_database() -> None:
+    env = MemoryEnv()
+    assert isinstance(no_database(env, "/db", "db"), OperationalError)
+    env.make_dir("/db/wal")
+    env.create("/db/wal/1.log", point="t")
+    assert no_database(env, "/db", "db", "a hint").hint == "a hint"
+    env.make_dir("/db/manifest")
+    env.create("/db/manifest/1.log", point="t")
+    error = no_database(env, "/db", "db")
+    assert isinstance(error, CorruptionError) and "CURRENT' is missing" in error.message
 
 
 @pytest.mark.parametrize("payload", [b"{", b"[]", b"[" * 100_000, b"\xff", b"null"])
