@@ -30,6 +30,10 @@ _UNSUPPORTED = {
     "GENERATED": "generated columns are",
     "ON": "columns that an UPDATE sets by itself are",
 }
+_SERIAL = {
+    "SERIAL": "INT", "SERIAL4": "INT", "BIGSERIAL": "BIGINT", "SERIAL8": "BIGINT",
+    "SMALLSERIAL": "SMALLINT", "SERIAL2": "SMALLINT",
+}  # fmt: skip
 _NAMED = frozenset({"PRIMARY", "NOT", "NULL", "DEFAULT"})
 _SIZED_TYPES = frozenset(
     {"DECIMAL", "NUMERIC", "NUMBER", "DEC", "VARCHAR", "CHAR", "VARCHAR2", "BINARY", "VARBINARY"}
@@ -116,13 +120,18 @@ def _unsupported(tokens: TokenStream, word: str) -> NotSupportedError:
 
 
 def column_definition(tokens: TokenStream) -> ColumnDefinition:
-    """`name TYPE attributes...`."""
+    """`name TYPE attributes...`; PostgreSQL's SERIAL is an integer that is an identity column."""
     start = tokens.current.start
     name = tokens.name("a column name")
     type_span = tokens.current.span
     if tokens.current.word in _ATTRIBUTES:
         raise tokens.error("a type")
-    column = ColumnDefinition(name, type_name(tokens), start, type_span)
+    numbered = _SERIAL.get(tokens.current.word)
+    if numbered is not None:
+        tokens.take()
+    column = ColumnDefinition(name, numbered or type_name(tokens), start, type_span)
+    if numbered is not None:
+        column = replace(column, identity=True)
     column_names: set[str] = set()
     while tokens.current.word in _ATTRIBUTES:
         token = tokens.current

@@ -165,7 +165,8 @@ def _limit(node: exp.Expr, span_of: SpanOf) -> None:
         node.pop()
     if isinstance(count, exp.Neg) and isinstance(count.this, exp.Literal):
         reason = f"LIMIT -{count.this.name} is negative"
-        raise DataError(reason, span=node_span(count), sqlstate="2201W")
+        hint = "leave LIMIT out, or write LIMIT ALL, for all rows"
+        raise DataError(reason, hint=hint, span=node_span(count), sqlstate="2201W")
     _check_no_columns(count, "LIMIT")
 
 
