@@ -36,10 +36,9 @@ if TYPE_CHECKING:
     from pykudu_sql.storage.commit.history import History
     from pykudu_sql.storage.commit.log_retention import LogRetention
     from pykudu_sql.storage.common.cancellation import CancelCheck
-    from pykudu_sql.storage.common.defaults.statement_time import StatementTime
     from pykudu_sql.storage.common.partition.partition import PartitionSchema
     from pykudu_sql.storage.common.rows.row_operation import RowOpKind
-    from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
+    from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, StatementTime, Timestamp
     from pykudu_sql.storage.common.types.schema import Schema
     from pykudu_sql.storage.common.types.table_properties import Properties
     from pykudu_sql.storage.common.types.types import Cell

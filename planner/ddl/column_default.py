@@ -9,9 +9,9 @@ from pykudu_sql.planner.ddl.ddl_constants import cell_of, expression_tree
 from pykudu_sql.planner.ddl_grammar.syntax import Expression
 from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.storage.common.column_defaults import default_cell
 from pykudu_sql.storage.common.default_function import DefaultFunction
-from pykudu_sql.storage.common.defaults.column_defaults import default_cell
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
+from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.schema_rules import check_column
 from pykudu_sql.storage.errors import InvalidSchemaError

@@ -11,9 +11,9 @@ from pykudu_sql.planner.constant_folding.moment import reads_current_time
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.tree_nodes import all_nodes
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.column_defaults import default_cell
 from pykudu_sql.storage.common.default_function import DefaultFunction
-from pykudu_sql.storage.common.defaults.column_defaults import default_cell
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
+from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
 

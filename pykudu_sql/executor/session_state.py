@@ -17,10 +17,9 @@ from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.settings import DatabaseSettings, SessionSettings
 from pykudu_sql.storage.catalog.catalog import Catalog
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.progress import Counter, Progress, Unit, followed
 from pykudu_sql.storage.common.rows.row_result import RowError
-from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, StatementTime, bound_at
 from pykudu_sql.storage.errors import NotSupportedError, QueryCancelledError
 from pykudu_sql.storage.fs.process import Process
 from pykudu_sql.storage.open_store import OpenStore

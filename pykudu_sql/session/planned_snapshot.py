@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from pykudu_sql.storage.catalog.catalog import Catalog
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
+from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 from pykudu_sql.storage.errors import TableChangedError
 from pykudu_sql.storage.open_store import OpenStore
 

@@ -30,10 +30,9 @@ from pykudu_sql.session.registered_frames import RegisteredFrames, frame_name
 from pykudu_sql.session.statement_planner import StatementPlanner
 from pykudu_sql.settings import SessionSettings
 from pykudu_sql.storage.catalog.catalog import Catalog
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.progress import ProgressReport
 from pykudu_sql.storage.common.rows.row_result import RowError
-from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, StatementTime
 from pykudu_sql.storage.errors import (
     Error,
     InterfaceError,

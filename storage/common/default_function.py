@@ -1,7 +1,7 @@
 """Functions that a column's DEFAULT may be: of the statement's time, or of nothing but chance.
 
 The list is closed, so that a schema stays a value and the storage computes defaults without an
-engine. `defaults` computes them; rows hold what a function gave, never the function.
+engine. `column_defaults` computes them; rows hold what a function gave, never the function.
 """
 
 from collections.abc import Mapping

@@ -16,13 +16,13 @@ import pyarrow as pa
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.cached_property import cached_property
-from pykudu_sql.storage.common.defaults.column_defaults import default_array, default_cell
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
+from pykudu_sql.storage.common.column_defaults import default_array, default_cell
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import cells_to_array, plain
 from pykudu_sql.storage.common.types.from_buffers import integers
+from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import NotNullError, ProgrammingError

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.ingest.auto_increment import counted_column

@@ -30,9 +30,13 @@ import pyarrow as pa
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.cfile.container import FileIdentity
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime, system_time
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, Timestamp
+from pykudu_sql.storage.common.types.hybrid_time import (
+    UNCOMMITTED,
+    StatementTime,
+    Timestamp,
+    system_time,
+)
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import DataError, LockedError, NotSupportedError
 from pykudu_sql.storage.fs import layout

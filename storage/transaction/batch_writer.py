@@ -20,10 +20,10 @@ import numpy as np
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.memory_budget import MOST_PIECE
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
+from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS
 from pykudu_sql.storage.ingest.routing import (
     RoutedRows,

@@ -12,9 +12,8 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.commit.committer import AppliedCommit
 from pykudu_sql.storage.common.cancellation import never_cancelled
 from pykudu_sql.storage.common.ctrl_c import DeferSigint
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
-from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
+from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING, StatementTime
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.ingest.row_shape import shape_of

@@ -20,11 +20,10 @@ from pykudu_sql.storage.commit.committer import AppliedCommit
 from pykudu_sql.storage.commit.new_table import NewTable
 from pykudu_sql.storage.common.cancellation import CancelCheck, never_cancelled
 from pykudu_sql.storage.common.ctrl_c import DeferSigint, acquire_lock
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.memory_budget import MOST_PIECE
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
-from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, StatementTime, Timestamp
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import InterfaceError, OperationalError, SerializationError
 from pykudu_sql.storage.ingest.bulk_writer import coerce_columns

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import pykudu_sql
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
+from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 
 DDL = (
     "CREATE TABLE t (id BIGINT PRIMARY KEY, n INT, at TIMESTAMP NOT NULL DEFAULT now(), "

@@ -18,7 +18,7 @@ from pykudu_sql.results.result import Header, Outcome, Row, RowResult, header_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
 from pykudu_sql.storage.commit.history import FOR_EVER
-from pykudu_sql.storage.common.defaults.column_defaults import default_value
+from pykudu_sql.storage.common.column_defaults import default_value
 from pykudu_sql.storage.common.partition.partition_text import partition_by_sql
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.upkeep.introspection import inside

@@ -7,7 +7,7 @@ from pykudu_sql.planner.plan.listing_plans import Pragma, PragmaKind
 from pykudu_sql.results.result import Header, Outcome, Row, RowResult, header_of
 from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo
-from pykudu_sql.storage.common.defaults.column_defaults import default_sql
+from pykudu_sql.storage.common.column_defaults import default_sql
 
 _HEADERS: Mapping[PragmaKind, Header] = {
     PragmaKind.TABLE_INFO: header_of(

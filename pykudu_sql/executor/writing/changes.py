@@ -38,12 +38,12 @@ from pykudu_sql.planner.plan.change_plans import (
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.results.table_result import TableResult
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.defaults.column_defaults import default_array, with_functions
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
+from pykudu_sql.storage.common.column_defaults import default_array, with_functions
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import combine, filled_numbers, plain
+from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 from pykudu_sql.storage.errors import IntegrityError
 from pykudu_sql.storage.ingest.row_batch import complete
 from pykudu_sql.storage.ingest.validation import raise_first, validate

@@ -20,10 +20,10 @@ from pykudu_sql.files.reading.json_rows import JsonRows
 from pykudu_sql.files.reading.partitioned_rows import open_partitioned
 from pykudu_sql.files.reading.row_files import FileBatch, RowFile
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.defaults.column_defaults import default_array
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
+from pykudu_sql.storage.common.column_defaults import default_array
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import DataError, InterfaceError, UndefinedColumnError
 

@@ -15,11 +15,11 @@ from pykudu_sql.planner.operands.value import (
     received_value,
 )
 from pykudu_sql.planner.plan.plan import InsertValues
+from pykudu_sql.storage.common.column_defaults import default_array, default_cell
 from pykudu_sql.storage.common.default_function import DefaultFunction
-from pykudu_sql.storage.common.defaults.column_defaults import default_array, default_cell
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.rows.row_operation import RowOperations
 from pykudu_sql.storage.common.types.arrays import cells_to_array
+from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
 

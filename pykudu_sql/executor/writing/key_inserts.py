@@ -28,7 +28,7 @@ from pykudu_sql.planner.operands.value import ParameterValues, bind_value
 from pykudu_sql.planner.plan.plan import KeyInsert
 from pykudu_sql.planner.plan.write_plans import KeyConflict
 from pykudu_sql.results.result import Outcome
-from pykudu_sql.storage.common.defaults.column_defaults import default_cell
+from pykudu_sql.storage.common.column_defaults import default_cell
 from pykudu_sql.storage.common.predicate.row_condition import ColumnCell
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.types import Cell

@@ -48,8 +48,7 @@ from pykudu_sql.planner.plan.plan import (
 )
 from pykudu_sql.results.result import Outcome, Result
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.defaults.column_defaults import default_array
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
+from pykudu_sql.storage.common.column_defaults import default_array
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined
 from pykudu_sql.storage.common.types.arrays import (
@@ -57,6 +56,7 @@ from pykudu_sql.storage.common.types.arrays import (
     combine,
     integers_of,
 )
+from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.ingest.validation import can_hold
 from pykudu_sql.storage.transaction.transaction import Transaction

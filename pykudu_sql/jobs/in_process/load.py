@@ -48,11 +48,11 @@ from pykudu_sql.jobs.rejects import (
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.spark.options import operation_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowError
 from pykudu_sql.storage.common.types.arrays import array_to_cells
+from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 from pykudu_sql.storage.errors import (
     AlreadyPresentError,
     CheckViolationError,

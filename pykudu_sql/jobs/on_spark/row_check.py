@@ -20,10 +20,10 @@ from pykudu_sql.files.reading.row_files import TORN, RowFile
 from pykudu_sql.jobs.rejects import BROKEN, NO_VALUE, rule_reason
 from pykudu_sql.spark.arrow.arrow_types import spark_type
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.defaults.column_defaults import default_array
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
+from pykudu_sql.storage.common.column_defaults import default_array
 from pykudu_sql.storage.common.rows.row_operation import RowOperations
 from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import DatabaseError
 from pykudu_sql.storage.ingest.row_batch import RowBatch, complete

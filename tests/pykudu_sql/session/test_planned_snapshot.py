@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from pykudu_sql.session.planned_snapshot import MAX_PLANS, PlannedSnapshot
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
+from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 from pykudu_sql.storage.errors import TableChangedError
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store

@@ -28,10 +28,10 @@ from pykudu_sql.planner.operands.value import Parameter
 from pykudu_sql.planner.plan.plan import InsertValues
 from pykudu_sql.storage.catalog.catalog import new_table
 from pykudu_sql.storage.common.default_function import DefaultFunction
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode
+from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.errors import DataError, IntegrityError

@@ -18,6 +18,7 @@ from pykudu_sql.storage.common.types.hybrid_time import (
     EVERYTHING,
     NOTHING,
     HybridClock,
+    StatementTime,
     Timestamp,
     bound_at,
     bound_at_micros,
@@ -124,3 +125,16 @@ def test_the_wall_clock_is_read_in_one_place() -> None:
     assert [str(source.relative_to(package)) for source in found] == [
         "storage/common/types/hybrid_time.py"
     ]
+
+
+def test_the_time_stays_until_the_next_statement() -> None:
+    readings = iter([from_micros(5), from_micros(9)])
+    time = StatementTime(lambda: next(readings))
+    assert (time.micros, time.timestamp, time.micros) == (5, from_micros(5), 5)
+    time.restart()
+    assert time.micros == 9
+
+
+def test_without_a_clock_it_is_that_of_the_system() -> None:
+    before = wall_micros()
+    assert before <= StatementTime().micros <= wall_micros()

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from pykudu_sql.storage.common.default_function import DefaultFunction
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
 from pykudu_sql.storage.common.partition.range_bound import literal
 from pykudu_sql.storage.common.types.arrays import cells_to_array, constant_array
 from pykudu_sql.storage.common.types.cells import from_cell, to_cell
+from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 
 if TYPE_CHECKING:

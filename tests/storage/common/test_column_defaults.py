@@ -5,17 +5,16 @@ from typing import Any
 
 import pytest
 
-from pykudu_sql.storage.common.default_function import DefaultFunction
-from pykudu_sql.storage.common.defaults.column_defaults import (
+from pykudu_sql.storage.common.column_defaults import (
     default_array,
     default_cell,
     default_sql,
     default_value,
     with_functions,
 )
-from pykudu_sql.storage.common.defaults.statement_time import StatementTime
+from pykudu_sql.storage.common.default_function import DefaultFunction
 from pykudu_sql.storage.common.types.arrays import array_to_cells, plain
-from pykudu_sql.storage.common.types.hybrid_time import from_micros
+from pykudu_sql.storage.common.types.hybrid_time import StatementTime, from_micros
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.type_names import parse_type
 

@@ -1,1 +1,0 @@
-"""What rows get in the columns that an INSERT leaves out."""
