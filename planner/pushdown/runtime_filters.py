@@ -9,20 +9,21 @@ A row may be dropped from the *target* of an equality when the *source* has no e
 - the equality is a conjunct of WHERE, or of all branches of an OR that is one: whatever outer
   joins put in the row's place is NULL, and NULL equals nothing. The source may also stand in a
   query around the target's, for then the subquery is evaluated for rows of the source;
-- it is a conjunct of ON, and the join need not preserve the target (see `pushdown`);
+- it is a conjunct of ON, or what USING and NATURAL say, and the join need not preserve the target
+  (see `pushdown`);
 - it is `target IN (SELECT source ...)` as a conjunct of WHERE, and what the subquery gives is a
   column of one table as it is.
 
 A scan that serves several mentions is filtered only by what holds for all of them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.bound_query import BoundQuery
-from pykudu_sql.planner.bind.relations import Scope, TableReference
+from pykudu_sql.planner.bind.relations import Relation, Scope, TableReference
 from pykudu_sql.planner.plan.query_plans import RuntimeFilter
 from pykudu_sql.planner.pushdown.condition import read_column, shared_conjuncts
 from pykudu_sql.planner.pushdown.pushdown import filtered_sides
@@ -134,9 +135,34 @@ def runtime_filters(
 
 def _from_joins(scope: Scope, bound: BoundQuery) -> Iterator[Equality]:
     for join, usable in filtered_sides(scope.steps):
-        for source, target in _equalities(join.args.get("on"), bound):
+        for source, target in (*_equalities(join.args.get("on"), bound), *_using(join, scope)):
             if any(side is target.reference for side in usable) and _may_filter(source, target):
                 yield _equality(source, target)
+
+
+def _using(join: exp.Join, scope: Scope) -> Iterator[tuple[_End, _End]]:
+    """Sources and targets of a join's USING. Of a column that several relations before it have,
+    only behind inner joins, where all of these are equal."""
+    before: list[Relation] = []
+    are_inner = True
+    for step in scope.steps:
+        if step.join is join:
+            for column in join.args.get("using") or ():
+                left = _owners(column.name.lower(), before)
+                right = _owners(column.name.lower(), step.relations)
+                if len(right) == 1 and left and (len(left) == 1 or are_inner):
+                    yield left[0], right[0]
+                    yield right[0], left[0]
+            return
+        before += [each for each in step.relations if each not in scope.hidden]
+        are_inner = are_inner and (step.join is None or not step.join.side)
+
+
+def _owners(name: str, relations: Sequence[Relation]) -> list[_End]:
+    """The columns of a name; none where one of them is no column of a table."""
+    owners = [each for each in relations if name in each.all_names()]
+    tables = [each for each in owners if isinstance(each, TableReference) and not each.history]
+    return [_End(each, each.column(name)) for each in tables] if tables == owners else []
 
 
 def _equalities(node: exp.Expr | None, bound: BoundQuery) -> Iterator[tuple[_End, _End]]:

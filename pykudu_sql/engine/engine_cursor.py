@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
+from pykudu_sql.engine.query_engine import limits_of
 from pykudu_sql.engine.replaceable_table import ReplaceableTable
 
 if TYPE_CHECKING:
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 
 _MOST_VIEWS = 64
 _MOST_BOUND = 16
+_UNBOUNDED = "__unbounded"
+_INTEGERS = {
+    pa.int8(): "TINYINT",
+    pa.int16(): "SMALLINT",
+    pa.int32(): "INTEGER",
+    pa.int64(): "BIGINT",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +76,29 @@ class EngineCursor:
             view.put(rows)
             return
         self._bound.clear()
-        self._views.pop(name, None)
+        if view is not None:
+            self._drop(name)
         if not self._replaces or not isinstance(rows, pa.Table):
             self._plain.append(name)
             self.connection.register(name, rows)
             return
         view = ReplaceableTable(schema)
         view.put(rows)
-        self.connection.register(name, view)
+        limits = limits_of(schema)
+        if limits:
+            self.connection.register(name + _UNBOUNDED, view)
+            self.connection.execute(_bounding_view(name, schema, limits))
+        else:
+            self.connection.register(name, view)
         self._views[name] = view
+
+    def _drop(self, name: str) -> None:
+        view = self._views.pop(name)
+        if limits_of(view.row_schema):
+            self.connection.execute(f'DROP VIEW "{name}"')
+            self.connection.unregister(name + _UNBOUNDED)
+        else:
+            self.connection.unregister(name)
 
     def bound(self, sql: str, bind: Callable[[], BoundQuery]) -> BoundQuery:
         """A query without parameters over the relations; `bind` makes it where it is not there."""
@@ -103,8 +125,7 @@ class EngineCursor:
             view.clear()
             if len(self._views) > _MOST_VIEWS:
                 self._bound.clear()
-                self.connection.unregister(name)
-                del self._views[name]
+                self._drop(name)
 
     def interrupt(self) -> None:
         """End what it computes with an error."""
@@ -115,3 +136,16 @@ class EngineCursor:
         self._bound.clear()
         self.connection.close()
         self._views.clear()
+
+
+def _bounding_view(name: str, schema: pa.Schema, limits: Mapping[str, int]) -> str:
+    """A view of a relation whose integers have bounds that DuckDB knows.
+
+    The remainder by a limit that all lie below changes none of them, and DuckDB derives the bounds
+    of a remainder from its divisor.
+    """
+    replaced = ", ".join(
+        f'CAST("{column}" % {limit} AS {_INTEGERS[schema.field(column).type]}) AS "{column}"'
+        for column, limit in limits.items()
+    )
+    return f'CREATE TEMP VIEW "{name}" AS SELECT * REPLACE ({replaced}) FROM "{name}{_UNBOUNDED}"'

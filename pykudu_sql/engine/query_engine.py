@@ -29,6 +29,30 @@ class RowStream(Protocol):
 
 Relation = pa.Table | RowStream
 
+_LIMIT = b"pykudu_sql:limit"
+
+
+def with_limits(table: pa.Table, limits: Mapping[str, int]) -> pa.Table:
+    """A table that says of integer columns what their absolute values lie below, by their names.
+
+    The engine may make use of it; it must be so.
+    """
+    schema = table.schema
+    for name, limit in limits.items():
+        index = schema.get_field_index(name)
+        field = schema.field(index)
+        schema = schema.set(index, field.with_metadata({_LIMIT: b"%d" % limit}))
+    return pa.Table.from_arrays(table.columns, schema=schema)
+
+
+def limits_of(schema: pa.Schema) -> dict[str, int]:
+    """What the columns of a table say of themselves by `with_limits`."""
+    return {
+        field.name: int(field.metadata[_LIMIT])
+        for field in schema
+        if field.metadata is not None and _LIMIT in field.metadata
+    }
+
 
 @dataclass(frozen=True, slots=True)
 class EngineResult:

@@ -11,6 +11,7 @@ from pykudu_sql.engine.vector_batches import pieces, width_of
 from pykudu_sql.executor.reading.dictionary_codes import coded_relations, row_count
 from pykudu_sql.executor.reading.frame_scan import FrameScan
 from pykudu_sql.executor.reading.history_rows import HistoryStream
+from pykudu_sql.executor.reading.join_bounds import bounded_relations
 from pykudu_sql.executor.reading.query_parameters import parameter_values
 from pykudu_sql.executor.reading.scans import StreamedScan
 from pykudu_sql.executor.session_state import SessionState
@@ -48,8 +49,8 @@ def engine_request(
         query = _with_checked_states(state, query, relations)
     coded = None if query.coded is None else coded_relations(query.coded, relations)
     if query.coded is not None and coded is not None:
-        return coded.sql, coded.relations, [*values, *coded.words]
-    return _sql_for(state, query, relations), relations, values
+        return coded.sql, bounded_relations(query, coded.relations), [*values, *coded.words]
+    return _sql_for(state, query, relations), bounded_relations(query, relations), values
 
 
 def _with_checked_states(

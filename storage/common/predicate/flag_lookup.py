@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 Mask = npt.NDArray[np.bool_]
 
-_STRETCH = 1 << 15
+# Its places take 1 MiB. With shorter ones threads wait for each other: NumPy lets go of the
+# interpreter for every call.
+_STRETCH = 1 << 17
 _ZERO = np.zeros(1, np.int64)
 
 

@@ -48,6 +48,19 @@ BOTH_WAYS = {"t.id > u.t_id", "u.t_id > t.id"}
         ("t, u where t.d = u.id", set()),
         ("t, u where t.s = u.id", set()),
         ("t where id = a", set()),
+        ("t join t v using (id)", {"t.id > v.id", "v.id > t.id"}),
+        ("t left join t v using (id)", {"t.id > v.id"}),
+        ("t right join t v using (id)", {"v.id > t.id"}),
+        ("t full join t v using (id)", set()),
+        ("t semi join t v using (id)", {"t.id > v.id"}),
+        ("t anti join t v using (id)", {"t.id > v.id"}),
+        ("t natural join (select id from u) v", set()),
+        (
+            "t join t v using (id) join t w using (id)",
+            {"t.id > v.id", "v.id > t.id", "t.id > w.id", "w.id > t.id"},
+        ),
+        ("t right join t v using (id) join t w using (id)", {"v.id > t.id"}),
+        ("(t left join t v using (id)) join t w using (id)", set()),
     ],
 )
 def test_rows_narrow_a_mention_that_they_need_not_preserve(

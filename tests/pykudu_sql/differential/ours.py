@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pykudu_sql
-from pykudu_sql.executor.reading import dictionary_codes, join_scans
+from pykudu_sql.executor.reading import dictionary_codes, join_bounds, join_scans
 from pykudu_sql.executor.reading.queries import select
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.plan import Query
@@ -46,9 +46,10 @@ class Ours:
         self._connection.executemany(sql, rows)
 
     def rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """The rows of a query, by codes and sets of integers however few there are."""
+        """The rows of a query, by codes, bounds and sets of integers however few there are."""
         few_rows = patch.object(dictionary_codes, "LEAST_ROWS", 0)
-        with few_rows, patch.object(join_scans, "LEAST_LOOKED_UP", 0):
+        bounded = patch.object(join_bounds, "LEAST_ROWS", 0)
+        with few_rows, bounded, patch.object(join_scans, "LEAST_LOOKED_UP", 0):
             return self._connection.execute(sql, tuple(values)).fetchall()
 
     def rows_unaided(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:

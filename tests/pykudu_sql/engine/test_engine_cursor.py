@@ -12,6 +12,7 @@ from pykudu_sql.engine import duckdb_engine, engine_cursor
 from pykudu_sql.engine.duckdb_engine import DuckDBEngine
 from pykudu_sql.engine.duckdb_instance import DuckDB, EngineOptions
 from pykudu_sql.engine.engine_cursor import EngineCursor
+from pykudu_sql.engine.query_engine import with_limits
 from pykudu_sql.storage.common.progress import Counter
 
 OPTIONS = EngineOptions(threads=2, memory_limit=256 << 20, spill_directory=None)
@@ -145,3 +146,15 @@ def test_views_are_bounded(engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch
     for _ in range(3):
         assert engine.execute(sql, relations, ()).table.column(0).to_pylist() == [5]
     assert max(len(cursor._views) for cursor in engine._idle) == 2
+
+
+def test_a_relation_with_limits_is_another_one_than_without(engine: DuckDBEngine) -> None:
+    plain = pa.table({"a": pa.array([1, -5, None], pa.int32()), "b": ["x", "y", "z"]})
+    sql = "SELECT a, b, stats(a)::VARCHAR AS s FROM r"
+    for _ in range(2):
+        for rows, known in ((plain, False), (with_limits(plain, {"a": 8}), True)):
+            result = engine.execute(sql, {"r": rows}, ()).table
+            assert result.select(["a", "b"]).to_pydict() == plain.to_pydict()
+            assert result.schema.field("a").type == pa.int32()
+            first = result.column("s")[0].as_py()
+            assert ("'max': 7" in first and "'min': -7" in first) is known
