@@ -7,17 +7,19 @@ rows asks here.
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
+
+import numpy as np
+import pyarrow as pa
 
 from pykudu_sql.storage.common.default_function import DefaultFunction
 from pykudu_sql.storage.common.partition.range_bound import literal
-from pykudu_sql.storage.common.types.arrays import cells_to_array, constant_array
+from pykudu_sql.storage.common.types.arrays import constant_array
 from pykudu_sql.storage.common.types.cells import from_cell, to_cell
 from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 
 _TIMESTAMP: Final = DataType(Kind.UNIXTIME_MICROS)
@@ -34,21 +36,22 @@ def default_cell(column: "ColumnSchema", time: StatementTime) -> Cell:
     if function is None:
         return column.write_default
     if not function.is_of_the_moment:
-        return _uuids(function, 1)[0]
+        drawn = uuid4()
+        return str(drawn) if function is DefaultFunction.UUID else drawn.hex
     return _moment(function, column.type, time.micros)
 
 
-def default_array(column: "ColumnSchema", time: StatementTime, length: int) -> "pa.Array":
+def default_array(column: "ColumnSchema", time: StatementTime, length: int) -> pa.Array:
     """What some rows of one statement get, of the column's type; texts may be a dictionary."""
     function = column.default_function
     if function is not None and not function.is_of_the_moment:
-        return cells_to_array(_uuids(function, length), column.type)
+        return _uuids("-" if function is DefaultFunction.UUID else "", length)
     return constant_array(default_cell(column, time), column.type, length)
 
 
 def with_functions(
-    schema: "Schema", columns: "Mapping[int, pa.Array]", time: StatementTime, length: int
-) -> "dict[int, pa.Array]":
+    schema: "Schema", columns: Mapping[int, pa.Array], time: StatementTime, length: int
+) -> dict[int, pa.Array]:
     """The columns of rows that are new, with those that functions fill.
 
     For those who show the rows or write them twice: what they do not set is drawn once. `columns`:
@@ -85,15 +88,18 @@ def _moment(function: DefaultFunction, column_type: DataType, micros: int) -> Ce
     return to_cell(moment.date() if function is DefaultFunction.TODAY else moment, column_type)
 
 
-def _uuids(function: DefaultFunction, count: int) -> list[str]:
-    """Random UUIDs of version 4 as texts."""
-    between = "-" if function is DefaultFunction.UUID else ""
-    drawn = bytearray(os.urandom(_UUID_BYTES * count))
-    for start in range(0, len(drawn), _UUID_BYTES):
-        drawn[start + 6] = drawn[start + 6] & 0x0F | 0x40
-        drawn[start + 8] = drawn[start + 8] & 0x3F | 0x80
-    digits = drawn.hex()
-    return [
-        between.join([digits[start + low : start + high] for low, high in _UUID_PARTS])
-        for start in range(0, len(digits), 2 * _UUID_BYTES)
-    ]
+def _uuids(between: str, count: int) -> pa.Array:
+    """Random UUIDs of version 4 as texts. `between`: what stands between their parts."""
+    drawn = np.frombuffer(bytearray(os.urandom(_UUID_BYTES * count)), np.uint8)
+    numbers = drawn.reshape(count, _UUID_BYTES)
+    numbers[:, 6] = numbers[:, 6] & 0x0F | 0x40
+    numbers[:, 8] = numbers[:, 8] & 0x3F | 0x80
+    digits = np.frombuffer(numbers.tobytes().hex().encode(), np.uint8).reshape(count, 32)
+    width = 32 + len(between) * (len(_UUID_PARTS) - 1)
+    texts = np.full((count, width), ord(between or "-"), np.uint8)
+    for place, (low, high) in enumerate(_UUID_PARTS):
+        start = low + place * len(between)
+        texts[:, start : start + high - low] = digits[:, low:high]
+    offsets = np.arange(count + 1, dtype=np.int32) * np.int32(width)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(texts)]
+    return pa.Array.from_buffers(pa.string(), count, buffers)

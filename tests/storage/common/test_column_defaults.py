@@ -58,7 +58,8 @@ def test_chance_gives_each_row_a_uuid_of_its_own() -> None:
     for text in texts:
         read = uuid.UUID(str(text))
         assert (str(read), read.version, read.variant) == (text, 4, uuid.RFC_4122)
-    assert len(default_array(one, TIME, 0)) == 0
+    none = default_array(one, TIME, 0)
+    assert (len(none), none.type) == (0, one.type.arrow)
 
 
 def test_the_digits_of_a_uuid_are_32() -> None:
