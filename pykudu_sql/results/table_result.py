@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from pykudu_sql.results.result import Row
 from pykudu_sql.results.type_objects import SqlType
-from pykudu_sql.results.wide_integers import WIDE_INTEGERS
+from pykudu_sql.results.wide_integers import wide_integers
 from pykudu_sql.storage.common.row_allowance import rows_within
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import integers_of
@@ -124,10 +124,8 @@ def python_values(column: pa.ChunkedArray, sql_type: str) -> list[Any]:
         if test(column.type):
             return convert(column)
     values: list[Any] = column.to_pylist()
-    integer = WIDE_INTEGERS.get(sql_type)
-    if integer is not None:
-        return [None if value is None else integer(value) for value in values]
-    return values
+    integers_in = wide_integers(str(sql_type))
+    return values if integers_in is None else [integers_in(value) for value in values]
 
 
 def _dates(column: pa.ChunkedArray) -> list[Any]:
