@@ -9,6 +9,12 @@ from pykudu_sql.aio.cursor import AsyncCursor
 from pykudu_sql.aio.worker import Worker
 from pykudu_sql.dbapi.connection import Connection
 from pykudu_sql.dbapi.cursor import Parameters
+from pykudu_sql.dbapi.foreign_attributes import (
+    ISOLATION_LEVEL,
+    ROW_FACTORY,
+    TEXT_FACTORY,
+    ForeignAttribute,
+)
 from pykudu_sql.dbapi.opening import connect as connect_now
 from pykudu_sql.setting_types import Settings
 
@@ -43,6 +49,10 @@ class AsyncConnection:
     statement. As an asynchronous context manager it commits, or rolls back when the block raised,
     and closes.
     """
+
+    row_factory = ForeignAttribute(ROW_FACTORY)
+    text_factory = ForeignAttribute(TEXT_FACTORY)
+    isolation_level = ForeignAttribute(ISOLATION_LEVEL)
 
     def __init__(self, connection: Connection, worker: Worker) -> None:
         """Made by `connect`."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pykudu_sql.aio.worker import Worker
 from pykudu_sql.dbapi.cursor import Column, Cursor, Parameters, Row
+from pykudu_sql.dbapi.foreign_attributes import ROW_FACTORY, ForeignAttribute
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,6 +18,8 @@ _ROWS_AT_ONCE = 1000
 
 class AsyncCursor:
     """Runs statements one after the other and holds the rows of the last one."""
+
+    row_factory = ForeignAttribute(ROW_FACTORY)
 
     def __init__(self, cursor: Cursor, worker: Worker) -> None:
         """Made by `AsyncConnection.cursor` and `AsyncConnection.execute`."""

@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING, Self
 
 from pykudu_sql.dbapi import exceptions
 from pykudu_sql.dbapi.cursor import Cursor, Parameters
+from pykudu_sql.dbapi.foreign_attributes import (
+    ISOLATION_LEVEL,
+    ROW_FACTORY,
+    TEXT_FACTORY,
+    ForeignAttribute,
+)
 from pykudu_sql.error_boundary import check_text, guarded
 from pykudu_sql.planner.parse.scripts import split_statements
 from pykudu_sql.storage.common.finalizer import finalize
@@ -35,6 +41,10 @@ class Connection:
     InternalError = exceptions.InternalError
     ProgrammingError = exceptions.ProgrammingError
     NotSupportedError = exceptions.NotSupportedError
+
+    row_factory = ForeignAttribute(ROW_FACTORY)
+    text_factory = ForeignAttribute(TEXT_FACTORY)
+    isolation_level = ForeignAttribute(ISOLATION_LEVEL)
 
     _open: "Session | None" = None
 

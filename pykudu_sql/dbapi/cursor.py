@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from pykudu_sql.dbapi.exceptions import InterfaceError, NotSupportedError, ProgrammingError
+from pykudu_sql.dbapi.foreign_attributes import ROW_FACTORY, ForeignAttribute
 from pykudu_sql.dbapi.open_batches import OpenBatches
 from pykudu_sql.error_boundary import guarded
 from pykudu_sql.results.type_objects import SqlType
@@ -47,6 +48,8 @@ class Cursor:
         connection: that it belongs to.
         lastrowid: always None; rows have keys instead.
     """
+
+    row_factory = ForeignAttribute(ROW_FACTORY)
 
     def __init__(self, connection: CursorOwner, session: "Session") -> None:
         """Made by `Connection.cursor`."""
