@@ -12,6 +12,7 @@ from pykudu_sql.storage.errors import Error, OperationalError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.inspect.inspector import inspect_database
+from pykudu_sql.storage.log.manifest import no_database
 
 __all__ = ["DatabaseCheck", "Error", "Finding", "Tally", "check", "inspect", "must_be_there"]
 
@@ -30,9 +31,12 @@ def inspect(path: str, words: Sequence[str]) -> Iterator[str]:
     """What lies on disk, in lines for a person.
 
     `path`: the directory; `words`: what to show, as `pykudu-sql inspect --help` lists it. Raises
-    OperationalError: there is no database; ProgrammingError: there is no such part of it.
+    OperationalError: there is no database; CorruptionError: it lost its CURRENT; ProgrammingError:
+    there is no such part of it.
     """
     must_be_there(path)
+    if not words and not os.path.lexists(layout.current_path(path)):
+        raise no_database(LocalEnv(), path, path)
     return inspect_database(LocalEnv(), path, words)
 
 

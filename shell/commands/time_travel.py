@@ -67,7 +67,7 @@ def asof(session: "ShellSession", arguments: Sequence[str]) -> None:
             f"Tables are read as of {wall_time(moment_read)} UTC ({moment_read}). "
             "`.asof off` ends it.\n"
         )
-    elif text.lower() in ("off", "now"):
+    elif text.lower() in ("off", "now", "now()"):
         _read_as_of(session, "DEFAULT")
     else:
         snapshots = _snapshots(session)

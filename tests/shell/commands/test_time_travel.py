@@ -92,6 +92,7 @@ def test_a_hybrid_timestamp_has_a_time_of_day() -> None:
 def test_all_tables_are_read_at_a_moment_and_at_now_again(shell: Callable[..., str]) -> None:
     count = "SELECT count(*) AS n FROM t"
     assert shell(".asof before", count, ".asof off", count, options=("--csv",)) == "n\n3\nn\n2\n"
+    assert shell(".asof before", ".asof now()", count, options=("--csv",)) == "n\n2\n"
 
 
 def test_a_diff_shows_what_became_of_each_row_and_no_more(shell: Callable[..., str]) -> None:

@@ -75,6 +75,7 @@ def test_where_there_is_no_database_that_is_said(
     [
         ["{}", "-c", "SELECT 1"],
         ["{}", "--read-only", "-c", "SELECT 1"],
+        ["inspect", "{}"],
         ["backup", "{}", "steps"],
         ["export", "{}", "t", "folder"],
         ["load", "{}", "t", "rows.csv"],
