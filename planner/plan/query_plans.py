@@ -207,6 +207,19 @@ class EarlyForm:
 
 
 @dataclass(frozen=True, slots=True)
+class NullFreeForm:
+    """A query as it may be computed where some columns have no NULL.
+
+    Attributes:
+        sql: as of the query.
+        columns: those columns, each as the name of a scan and its own.
+    """
+
+    sql: str
+    columns: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """Rows computed by the engine over scans.
 
@@ -238,6 +251,7 @@ class Query:
         early: the same with subqueries that are computed first; None where there are none.
         top: the first rows that it needs of its one table; None for all.
         has_states: whether it may want the form of `planner.functions.aggregate_states`.
+        null_free: the same where columns have no NULL; None where that makes no difference.
     """
 
     sql: str
@@ -260,6 +274,7 @@ class Query:
     early: EarlyForm | None = None
     top: TopRows | None = None
     has_states: bool = False
+    null_free: NullFreeForm | None = None
 
     def is_cut_short(self, scanned: int, rows: int) -> bool:
         """Whether the scan must go further: its limit left out rows that the query needs.

@@ -20,6 +20,7 @@ from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.planner.pushdown.dictionary_grouping import coded_groups
 from pykudu_sql.planner.pushdown.early_subqueries import early_form
 from pykudu_sql.planner.pushdown.key_access import GeneralPlan, key_lookup
+from pykudu_sql.planner.pushdown.null_order import null_free_form
 from pykudu_sql.planner.pushdown.runtime_filters import runtime_filters
 from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.planner.query.pass_trace import run_traced
@@ -110,5 +111,6 @@ def _physical(query: LogicalQuery) -> Query:
         query.scanned,
         top=query.top,
         has_states=query.nodes.has(*CALLS) and has_states(query.nodes.all(*CALLS)),
+        null_free=null_free_form(query.tree) if query.nodes.has(exp.Window) else None,
     )
     return replace(plan, early=early_form(plan, query.early)) if query.early else plan

@@ -6,6 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
+
 from pykudu_sql.engine.query_engine import EngineResult, Relation
 from pykudu_sql.engine.vector_batches import pieces, width_of
 from pykudu_sql.executor.reading.dictionary_codes import coded_relations, row_count
@@ -17,6 +19,7 @@ from pykudu_sql.executor.reading.scans import StreamedScan
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.plan import Query
+from pykudu_sql.planner.plan.query_plans import NullFreeForm
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.storage.errors import Error
 
@@ -77,11 +80,26 @@ def _sql_for(state: SessionState, query: Query, relations: Mapping[str, Relation
     widths = {name: width_of(relation).row_bytes for name, relation in relations.items()}
     parts = partial(pieces, size=state.engine.vector_bytes)
     if parts(sum(widths.values())) == 1:
-        return query.sql
+        null_free = query.null_free
+        if null_free is None or _have_nulls(null_free, relations):
+            return query.sql
+        return null_free.sql
     from pykudu_sql.planner.pushdown.vector_parts import in_parts
 
     form = in_parts(query.residual, widths, parts)
     return query.sql if form is None else to_sql(form)
+
+
+def _have_nulls(form: NullFreeForm, relations: Mapping[str, Relation]) -> bool:
+    """Whether one of the columns may have NULL."""
+    for scan, column in form.columns:
+        rows = relations.get(scan)
+        if not isinstance(rows, pa.Table) or column not in rows.schema.names:
+            return True
+        cells = rows.column(column)
+        if cells.null_count or pa.types.is_dictionary(cells.type):
+            return True
+    return False
 
 
 @contextmanager
