@@ -76,15 +76,16 @@ class EngineCursor:
             view.put(rows)
             return
         self._bound.clear()
-        if view is not None:
-            self._drop(name)
+        limits = limits_of(schema)
+        if view is not None and (limits or limits_of(view.row_schema)):
+            self._drop(name)  # one without limits is replaced by its name
+        self._views.pop(name, None)
         if not self._replaces or not isinstance(rows, pa.Table):
             self._plain.append(name)
             self.connection.register(name, rows)
             return
         view = ReplaceableTable(schema)
         view.put(rows)
-        limits = limits_of(schema)
         if limits:
             self.connection.register(name + _UNBOUNDED, view)
             self.connection.execute(_bounding_view(name, schema, limits))
@@ -148,4 +149,4 @@ def _bounding_view(name: str, schema: pa.Schema, limits: Mapping[str, int]) -> s
         f'CAST("{column}" % {limit} AS {_INTEGERS[schema.field(column).type]}) AS "{column}"'
         for column, limit in limits.items()
     )
-    return f'CREATE TEMP VIEW "{name}" AS SELECT * REPLACE ({replaced}) FROM "{name}{_UNBOUNDED}"'
+    return f'CREATE OR REPLACE TEMP VIEW "{name}" AS SELECT * REPLACE ({replaced}) FROM "{name}{_UNBOUNDED}"'
