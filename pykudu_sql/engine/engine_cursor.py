@@ -17,6 +17,7 @@ import pyarrow as pa
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.query_engine import limits_of
 from pykudu_sql.engine.replaceable_table import ReplaceableTable
+from pykudu_sql.planner.parse.lexer import quote_name
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -96,7 +97,7 @@ class EngineCursor:
     def _drop(self, name: str) -> None:
         view = self._views.pop(name)
         if limits_of(view.row_schema):
-            self.connection.execute(f'DROP VIEW "{name}"')
+            self.connection.execute(f"DROP VIEW {quote_name(name)}")
             self.connection.unregister(name + _UNBOUNDED)
         else:
             self.connection.unregister(name)
@@ -146,7 +147,10 @@ def _bounding_view(name: str, schema: pa.Schema, limits: Mapping[str, int]) -> s
     of a remainder from its divisor.
     """
     replaced = ", ".join(
-        f'CAST("{column}" % {limit} AS {_INTEGERS[schema.field(column).type]}) AS "{column}"'
+        f"CAST({quote_name(column)} % {limit} AS {_INTEGERS[schema.field(column).type]}) "
+        f"AS {quote_name(column)}"
         for column, limit in limits.items()
     )
-    return f'CREATE OR REPLACE TEMP VIEW "{name}" AS SELECT * REPLACE ({replaced}) FROM "{name}{_UNBOUNDED}"'
+    rows = quote_name(name + _UNBOUNDED)
+    view = quote_name(name)
+    return f"CREATE OR REPLACE TEMP VIEW {view} AS SELECT * REPLACE ({replaced}) FROM {rows}"

@@ -109,3 +109,14 @@ def test_no_rows_and_only_nulls_join_nothing(connection: Connection) -> None:
     connection.execute("INSERT INTO few VALUES (1, 1)")
     connection.execute("UPDATE big SET k = NULL")
     assert connection.execute(sql).fetchall() == [(0,)]
+
+
+def test_names_may_have_any_characters(connection: Connection) -> None:
+    connection.execute('CREATE TABLE q (id BIGINT PRIMARY KEY, "A ""b""; --" INT, "select" INT)')
+    connection.append(
+        "q", pa.table({"id": range(2000), 'A "b"; --': [7] * 2000, "select": range(2000)})
+    )
+    for _ in range(2):
+        for name in ('"A ""b""; --"', '"select"'):
+            sql = f"SELECT count(*) FROM q JOIN few ON q.{name} = few.k"
+            assert connection.execute(sql).fetchall() == unaided(connection, sql)
