@@ -37,7 +37,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     Predicate,
     StartsWith,
 )
-from pykudu_sql.storage.common.predicate.text_pattern import has_escape, prefix_of
+from pykudu_sql.storage.common.predicate.text_pattern import is_for_engine, prefix_of
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import EPOCH, EPOCH_DAY, Cell, DataType, Kind
 
@@ -182,7 +182,7 @@ def like(column: ColumnSchema, pattern: str) -> Approximation:
     begins = starts_with(column, prefix)
     if pattern == f"{prefix}%" and prefix:
         return Approximation(begins, True)
-    if has_escape(pattern):
+    if is_for_engine(pattern):
         return Approximation(begins, False)
     return Approximation(conjunction((begins, Like(column.id, pattern))), True)
 

@@ -1,7 +1,7 @@
 """Texts that match a pattern of LIKE: many at once, or one.
 
 `%` stands for any characters, `_` for one. A backslash is a character like any other to the engine
-and an escape to Arrow's kernel, so patterns with one are not for this module (`has_escape`).
+and an escape to Arrow's kernel, so patterns with one are not for this module (`is_for_engine`).
 
 Where a pattern has a word of two bytes or more between its wildcards, the texts that hold it are
 found first, in the bytes of all texts together: the places where its first and its last byte stand
@@ -24,12 +24,14 @@ Mask = npt.NDArray[np.bool_]
 
 _WILDCARDS = re.compile("[%_]")
 _STRETCH = 1 << 15  # bytes searched at once, so that what is made of them stays in the cache
+_LONGEST = 1000  # characters
 _LEAST_SEARCHED = 1 << 12  # fewer bytes take Arrow less time than the calls of NumPy
 
 
-def has_escape(pattern: str) -> bool:
-    """Whether a pattern has a character that not everyone reads alike."""
-    return "\\" in pattern
+def is_for_engine(pattern: str) -> bool:
+    """Whether only the engine is to read a pattern: it has a character that not everyone reads
+    alike, or is so long that Arrow's kernel takes seconds to make an automaton of it."""
+    return "\\" in pattern or len(pattern) > _LONGEST
 
 
 def prefix_of(pattern: str) -> str:
@@ -44,8 +46,20 @@ def matches(text: str, pattern: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _expression(pattern: str) -> re.Pattern[str]:
-    marks = {"%": ".*", "_": "."}
-    return re.compile("".join(marks.get(c) or re.escape(c) for c in pattern), re.DOTALL)
+    """A pattern as a regular expression, in which no more than one `%` tries several places.
+
+    Of what stands between two `%` the first place is as good as each later one, so that is not
+    tried again (`(?>..)`). Otherwise the time grows by the power of the text's length.
+    """
+    first, *others = (
+        "".join("." if mark == "_" else re.escape(mark) for mark in part)
+        for part in pattern.split("%")
+    )
+    if not others:
+        return re.compile(first, re.DOTALL)
+    *between, last = others
+    placed = "".join(f"(?>.*?{part})" for part in between if part)
+    return re.compile(f"{first}{placed}.*{last}", re.DOTALL)
 
 
 def matching(texts: pa.StringArray, pattern: str) -> Mask:

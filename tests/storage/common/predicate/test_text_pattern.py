@@ -1,6 +1,7 @@
 """Patterns of LIKE hold for the texts that the engine says they hold for."""
 
 import random
+import time
 
 import duckdb
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from pykudu_sql.storage.common.predicate.column_predicate import Like
 from pykudu_sql.storage.common.predicate.predicate_eval import evaluate, is_true
-from pykudu_sql.storage.common.predicate.text_pattern import has_escape, matching, prefix_of
+from pykudu_sql.storage.common.predicate.text_pattern import is_for_engine, matching, prefix_of
 from pykudu_sql.storage.common.types.type_names import parse_type
 
 CHARACTERS = "ab%_.*+?()[]{}|^$\n\r\t\0é😀AB "
@@ -71,4 +72,17 @@ def test_large_offsets_are_left_to_arrow() -> None:
 
 def test_a_pattern_says_how_its_texts_begin_and_whether_it_escapes() -> None:
     assert [prefix_of(p) for p in ("ab%c", "a_", "%", "", "ab")] == ["ab", "a", "", "", "ab"]
-    assert has_escape("a\\%") and not has_escape("a%_")
+    assert is_for_engine("a\\%") and not is_for_engine("a%_")
+
+
+@pytest.mark.parametrize("pattern", ["%a%a%a%a%b", "%a_%a%c", "%" * 30 + "c", "a%a%_%a%d"])
+def test_many_wildcards_take_no_longer_than_few(pattern: str) -> None:
+    text = "a" * 60_000
+    started = time.perf_counter()
+    assert not is_true(Like(COLUMN, pattern), {COLUMN: text})
+    assert is_true(Like(COLUMN, pattern), {COLUMN: text + pattern[-1]})
+    assert time.perf_counter() - started < 5
+
+
+def test_a_pattern_of_thousands_of_wildcards_is_left_to_the_engine() -> None:
+    assert is_for_engine("a%" * 20_000) and not is_for_engine("a%" * 100)
