@@ -93,8 +93,8 @@ class ColumnResolver:
     def _resolve_name(self, column: exp.Column, scope: Scope) -> None:
         name = column.name.lower()
         for level in scope.chain():
-            owners = level.relations_with(name)
-            if len(owners) == 1 or (owners and name in level.merged):
+            owners, is_one = level.owners(name)
+            if is_one:
                 self._bind(column, owners)
                 return
             if owners and name not in level.aliases:

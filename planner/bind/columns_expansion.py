@@ -145,9 +145,9 @@ def _marks(wrapped: exp.Tuple) -> list[exp.Columns]:
 def _every(scope: Scope) -> list[ColumnReference]:
     """The columns of `*`; those joined by USING come once."""
     references: dict[ColumnReference, None] = {}
-    for relation in scope.visible():
-        for name in relation.column_names():
-            references[None if name in scope.merged else relation, name] = None
+    for name, ((relation, _), *others) in scope.star():
+        is_merged = bool(others) and scope.owners(name)[1]
+        references[None if is_merged else relation, name] = None
     return list(references)
 
 

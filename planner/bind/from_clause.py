@@ -29,6 +29,7 @@ from pykudu_sql.planner.bind.relations import (
     Relation,
     Scope,
     TableReference,
+    is_comma,
 )
 from pykudu_sql.planner.bind.row_values import ROW_WIDTH
 from pykudu_sql.planner.bind.view_source import (
@@ -90,7 +91,6 @@ _UNSUPPORTED_ON_TABLES: Mapping[str, str] = {
     "only": "ONLY",
     "rows_from": "ROWS FROM",
 }
-_JOIN_WORDS = ("kind", "side", "method", "on", "using")
 
 
 class FromClauses:
@@ -133,12 +133,14 @@ class FromClauses:
         if clause is not None:
             scope = self._item(clause.this, scope, ctes)
             scope = replace(scope, steps=(*scope.steps, JoinStep(None, scope.relations)))
+        first = 0
         for join in select.args.get("joins") or ():
-            scope = self._join(join, scope, ctes, nested=False)
+            first = len(scope.relations) if is_comma(join) else first
+            scope = self._join(join, scope, ctes, first, nested=False)
         return scope
 
-    def _join(self, join: exp.Join, scope: Scope, ctes: Ctes, *, nested: bool) -> Scope:
-        """The scope with a join."""
+    def _join(self, join: exp.Join, scope: Scope, ctes: Ctes, at: int, *, nested: bool) -> Scope:
+        """The scope with a join. `at`: where its left side begins."""
         if join.method == "POSITIONAL":
             raise NotSupportedError(
                 "POSITIONAL JOIN is not supported", hint="rows of a table have no position"
@@ -149,22 +151,21 @@ class FromClauses:
                 hint=f"write the table of its right side first: b LEFT {join.kind} JOIN a",
                 span=node_span(join.this),
             )
-        if nested and not any(join.args.get(key) for key in _JOIN_WORDS):
+        if nested and is_comma(join):
             join.set("kind", "CROSS")  # the engine takes no comma in parentheses
-        left, before = scope.visible(), len(scope.relations)
+        left, before = scope.visible(at), len(scope.relations)
         scope = self._item(join.this, scope, ctes)
         right = scope.relations[before:]
         if join.method == "NATURAL":
             join.set("using", [exp.to_identifier(name) for name in _common(left, right)])
             join.set("method", None)
-        merged = [self._using(column, left, right) for column in join.args.get("using") or ()]
-        steps = (*scope.steps, JoinStep(join, right, nested))
-        scope = replace(scope, steps=steps, merged=scope.merged.union(merged))
+        for column in join.args.get("using") or ():
+            scope = scope.with_merged(self._using(column, left, right), left, right)
+        scope = replace(scope, steps=(*scope.steps, JoinStep(join, right, nested)))
         if join.args.get("on") is not None:
             self._expression(join.args["on"], scope, ctes)
-        if join.kind in ("SEMI", "ANTI"):
-            return replace(scope, hidden=scope.hidden.union(right))
-        return scope
+        hidden = right if join.kind in ("SEMI", "ANTI") else ()
+        return replace(scope, hidden=scope.hidden.union(hidden))
 
     def _using(self, column: exp.Expr, left: Sequence[Relation], right: Sequence[Relation]) -> str:
         """The name of a column that both sides of a join must have."""
@@ -187,6 +188,7 @@ class FromClauses:
                 span = node_span(node)
                 raise unsupported_clause("UNPIVOT" if is_unpivot else what, span)
         relation: Relation | None
+        first = len(scope.relations)
         match node:
             case exp.Table(this=exp.Expr() as call) if node.db and not isinstance(
                 call, exp.Identifier
@@ -223,7 +225,7 @@ class FromClauses:
         if relation is not None:
             scope = add_relation(scope, relation, node, self.engine_aliases)
         for join in node.args.get("joins") or ():
-            scope = self._join(join, scope, ctes, nested=True)
+            scope = self._join(join, scope, ctes, first, nested=True)
         return scope
 
     def _table(self, node: exp.Table, ctes: Ctes) -> Relation:

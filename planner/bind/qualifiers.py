@@ -118,15 +118,15 @@ def struct_field(column: exp.Column, scope: Scope) -> FieldBinding | None:
         relation = next((s for s in level.visible() if s.alias == name), None)
         if relation is not None:
             return _field_of([relation], rest)
-        owners = level.relations_with(name)
-        if len(owners) > 1 and name not in level.merged:
+        owners, is_one = level.owners(name)
+        if owners and not is_one:
             raise ambiguous(exp.Column(this=first.copy()), owners)
         if owners:
             return _field_of(owners, parts)
     return None
 
 
-def _field_of(relations: list[Relation], parts: Sequence[exp.Expr]) -> FieldBinding | None:
+def _field_of(relations: Sequence[Relation], parts: Sequence[exp.Expr]) -> FieldBinding | None:
     """The field that is reached from a column of relations, if there can be one."""
     struct, *path = parts
     name = struct.name.lower()

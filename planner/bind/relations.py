@@ -5,6 +5,7 @@ it later stands beside it in the `BoundQuery`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -152,6 +153,16 @@ def stored_type(relation: Relation | None, name: str) -> DataType | None:
     return None if column is None else column.stored_type()
 
 
+MergedColumn = tuple[str, frozenset[Relation]]
+_NO_RELATION: frozenset[Relation] = frozenset()
+_JOIN_WORDS = ("kind", "side", "method", "on", "using")
+
+
+def is_comma(join: exp.Join) -> bool:
+    """Whether a join is written as a comma."""
+    return not any(join.args.get(key) for key in _JOIN_WORDS)
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class JoinStep:
     """One step of a FROM clause from left to right.
@@ -165,6 +176,11 @@ class JoinStep:
     join: exp.Join | None
     relations: Sequence[Relation]
     nested: bool = False
+
+    @property
+    def is_comma(self) -> bool:
+        """Whether a comma stands before it: what JOIN says behind is of nothing before."""
+        return self.join is not None and is_comma(self.join)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +217,8 @@ class Scope:
         outer: the scope around it, for correlated subqueries.
         relations: of the FROM clause, left to right.
         hidden: relations that only their own ON clause sees (the right side of SEMI and ANTI).
-        merged: column names joined by USING or NATURAL, which need no qualifier.
+        merged: what USING or NATURAL made one column, which needs no qualifier: the names and the
+            relations whose columns they are.
         steps: how the relations are joined.
         aliases: names of the SELECT list.
         repeated: names of the SELECT list that mean several things.
@@ -210,32 +227,57 @@ class Scope:
     outer: "Scope | None" = None
     relations: tuple[Relation, ...] = ()
     hidden: frozenset[Relation] = frozenset()
-    merged: frozenset[str] = frozenset()
+    merged: frozenset[MergedColumn] = frozenset()
     steps: tuple[JoinStep, ...] = ()
     aliases: Aliases = _NO_ALIASES
     repeated: Set[str] = frozenset()
 
-    def visible(self) -> Sequence[Relation]:
-        """The relations whose columns can be named, left to right."""
+    def visible(self, at: int = 0) -> Sequence[Relation]:
+        """The relations whose columns can be named, left to right. `at`: number of the first."""
         if not self.hidden:
-            return self.relations
-        return [relation for relation in self.relations if relation not in self.hidden]
+            return self.relations[at:]
+        return [relation for relation in self.relations[at:] if relation not in self.hidden]
 
     def relations_with(self, name: str) -> list[Relation]:
         """The relations that have a column of a name."""
         return [relation for relation in self.visible() if name in relation.all_names()]
 
+    def merged_with(self, relation: Relation, name: str) -> frozenset[Relation]:
+        """The relations whose columns of a name are one with that of a relation."""
+        return next(
+            (each for n, each in self.merged if n == name and relation in each), _NO_RELATION
+        )
+
+    def owners(self, name: str) -> tuple[Sequence[Relation], bool]:
+        """The relations that a name without qualifier is of, and whether it is one column."""
+        return self._owners(name, self.visible())
+
+    def _owners(self, name: str, among: Sequence[Relation]) -> tuple[Sequence[Relation], bool]:
+        """A column that USING made goes before columns of other relations."""
+        owners = [relation for relation in among if name in relation.all_names()]
+        groups = [each for n, each in self.merged if n == name and not each.isdisjoint(owners)]
+        if len(groups) == 1:
+            return [relation for relation in owners if relation in groups[0]], True
+        return owners, len(owners) == 1
+
+    def with_merged(self, name: str, *sides: Sequence[Relation]) -> "Scope":
+        """The scope where the columns of a name of several sides are one."""
+        group = {relation for side in sides for relation in self._owners(name, side)[0]}
+        joined = {each for each in self.merged if each[0] == name and each[1] & group}
+        united = name, frozenset(group).union(*(relations for _, relations in joined))
+        return replace(self, merged=(self.merged - joined) | {united})
+
     def star(self) -> list[tuple[str, Origins]]:
         """The columns of `*` with their origins; columns joined by USING come once."""
-        columns: dict[str, int] = {}
         result: list[tuple[str, Origins]] = []
+        places: dict[MergedColumn, int] = {}
         for relation in self.visible():
             for name in relation.column_names():
-                if name in self.merged and name in columns:
-                    at = columns[name]
+                group = self.merged_with(relation, name)
+                at = places.setdefault((name, group), len(result)) if group else len(result)
+                if at < len(result):
                     result[at] = (name, (*result[at][1], (relation, name)))
                 else:
-                    columns.setdefault(name, len(result))
                     result.append((name, ((relation, name),)))
         return result
 

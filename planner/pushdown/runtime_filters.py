@@ -154,6 +154,8 @@ def _using(join: exp.Join, scope: Scope) -> Iterator[tuple[_End, _End]]:
                     yield left[0], right[0]
                     yield right[0], left[0]
             return
+        if step.is_comma:
+            before = []
         before += [each for each in step.relations if each not in scope.hidden]
         are_inner = are_inner and (step.join is None or not step.join.side)
 

@@ -7,6 +7,7 @@ error would depend on the rows.
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
+from operator import itemgetter
 
 from sqlglot import exp
 
@@ -200,8 +201,8 @@ def check_using(scope: Scope, types: ExpressionTypes) -> None:
 
     Raises ProgrammingError: it is so.
     """
-    for name in sorted(scope.merged):
-        joined = tuple((each, name) for each in scope.relations_with(name))
+    for name, relations in sorted(scope.merged, key=itemgetter(0)):
+        joined = tuple((each, name) for each in scope.visible() if each in relations)
         names = [types.type_of_projections((each,)) for each in joined]
         for one, other in combinations(dict.fromkeys(names), 2):
             if _differ(one, other):

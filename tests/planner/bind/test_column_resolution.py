@@ -56,7 +56,7 @@ def test_what_names_no_one_column_is_refused(text: str, sqlstate: str) -> None:
 
 
 def test_a_column_that_using_joins_is_not_ambiguous() -> None:
-    assert resolved("b", replace(SCOPE, merged=frozenset({"b"}))) is NEAR
+    assert resolved("b", SCOPE.with_merged("b", SCOPE.relations)) is NEAR
 
 
 @pytest.mark.parametrize("text", ["b", "x"])
