@@ -62,6 +62,11 @@ def columns_of_rows(
                 )
         by_column = zip(*rows, strict=True)
         return {name: list(values) for name, values in zip(names, by_column, strict=False)}
+    if all(isinstance(row, Mapping | list | tuple) for row in rows):
+        is_dict = isinstance(rows[0], Mapping)
+        other = next(i for i, row in enumerate(rows) if isinstance(row, Mapping) != is_dict)
+        why = "it is not a dict, the first is one" if is_dict else "it is a dict, the first is not"
+        raise _shapes(first + other, why)
     return None
 
 

@@ -97,6 +97,16 @@ def test_rows_that_do_not_fit_are_collected(connection: Connection) -> None:
     assert [error.position for error in connection.row_errors] == [0, 2, 4, 6, 8]
 
 
+@pytest.mark.parametrize("gives", [iter, list])
+@pytest.mark.parametrize("dict_first", [True, False])
+def test_dicts_and_tuples_do_not_mix(connection: Connection, gives: Any, dict_first: bool) -> None:
+    rows: list[Any] = [{"id": 1, "v": "a"}, (2, "b")]
+    with pytest.raises(Error, match="row 2 does not fit: it is") as caught:
+        connection.append("t", gives(rows if dict_first else rows[::-1]))
+    assert caught.value.sqlstate == "07001"
+    assert counted(connection)[0][0] == 0
+
+
 def test_rows_are_converted_some_at_a_time() -> None:
     sizes = []
 
