@@ -203,11 +203,9 @@ class Cursor:
 
         A column with NULLs is a masked array; DECIMALs and texts are objects.
         """
-        from pykudu_sql.results.numpy_columns import numpy_column
+        from pykudu_sql.results.numpy_columns import numpy_columns
 
-        table = self._result().read_table()
-        columns = zip(table.column_names, table.columns, strict=True)
-        return {name: numpy_column(column) for name, column in columns}
+        return numpy_columns(self._result().read_table())
 
     @guarded
     def pl(self) -> Any:

@@ -50,3 +50,12 @@ def test_a_table_is_read_by_its_name() -> None:
         for name in ("nope", "", "a.b.c.d"):
             with pytest.raises(Error):
                 connection.table(name)
+
+
+def test_columns_of_one_name_are_all_there() -> None:
+    query = "SELECT 1 AS a, 2 AS a_1, 3 AS a, 4 AS a"
+    with pykudu_sql.connect(":memory:") as connection:
+        arrays = connection.execute(query).fetchnumpy()
+    assert {name: array.tolist() for name, array in arrays.items()} == {
+        **{"a": [1], "a_1": [2], "a_2": [3], "a_3": [4]}
+    }
