@@ -58,7 +58,7 @@ def test_tuples_may_leave_out_the_last_columns(conn: pykudu_sql.Connection) -> N
         ([(1, "a"), (2,)], "row 2 does not fit: it has 1 value, the first has 2"),
         ([(1, "a", 3)], "row 1 does not fit: it has 3 values, the table has 2 columns"),
         ([{"id": 1}, {"id": 2, "v": "a"}], "row 2 does not fit: only one .* the key 'v'"),
-        ([(1, "a"), {"id": 2}], "cannot append a list"),
+        ([(1, "a"), {"id": 2}], "row 2 does not fit: it is a dict"),
         ([1, 2], "cannot append a list"),
         ([("x", "a")], "'x'"),
         (7, "cannot append an int"),
