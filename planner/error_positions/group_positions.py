@@ -6,7 +6,7 @@ from itertools import chain
 
 from sqlglot import exp
 
-from pykudu_sql.planner.error_positions.operation_positions import only_span
+from pykudu_sql.planner.error_positions.operation_positions import framed_windows, only_span
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.storage.errors import SourceSpan
@@ -58,17 +58,10 @@ def span_of_window(message: str, tree: exp.Expr) -> SourceSpan | None:
         names = [each.args.get("alias") for each in nodes_of(tree, exp.Window)]
         return _first(each for each in names if each is not None and each.name == match[1])
     if _FRAME.match(message):
-        return only_span(_with_frame(tree))
+        return only_span(framed_windows(tree))
     if message.startswith(_NO_WINDOW_AT_ALL):
         return _first(nodes_of(tree, exp.Qualify))
     return _first(chain(_misplaced_windows(tree), _calls_without_window(tree)))
-
-
-def _with_frame(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """Windows that say which rows beside its own each takes."""
-    for spec in nodes_of(tree, exp.WindowSpec):
-        if spec.parent is not None:
-            yield spec.parent
 
 
 def _first(nodes: Iterator[exp.Expr] | list[exp.Expr]) -> SourceSpan | None:

@@ -126,6 +126,11 @@ def _written_lists(_match: _Match, tree: exp.Expr) -> list[exp.Expr]:
 
 
 def _framed(_match: _Match, tree: exp.Expr) -> list[exp.Expr]:
+    return framed_windows(tree)
+
+
+def framed_windows(tree: exp.Expr) -> list[exp.Expr]:
+    """Windows that say which rows beside its own each takes."""
     return [each.parent for each in nodes_of(tree, exp.WindowSpec) if each.parent is not None]
 
 

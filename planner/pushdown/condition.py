@@ -146,16 +146,7 @@ class ConditionReader:
         constant = self.constant(value) if bound_column else None
         if bound_column is None or constant is None:
             return None
-        reference, schema = bound_column
-        if isinstance(constant, Hole):
-            hole = Parameter(constant.key, schema.type, schema.name)
-            return Condition(reference, ParameterComparison(schema, op, hole), True, True)
-        if constant.typing is Typing.HIDDEN:
-            return Condition(reference, compare_near(schema, op, constant.value), fails_null=True)
-        predicate, is_exact = compare(schema, op, constant.value)
-        return Condition(
-            reference, predicate, True, is_exact and constant.is_whole_beside(schema.type)
-        )
+        return _compared(*bound_column, op, constant)
 
     def _comparison(self, node: exp.Expr) -> Condition | None:
         op = COMPARISONS.get(type(node))
@@ -167,20 +158,15 @@ class ConditionReader:
     def _between(self, node: exp.Expr) -> Condition | None:
         if not isinstance(node, exp.Between) or node.args.get("symmetric"):
             return None
-        low, high = node.args["low"], node.args["high"]
-        ends = (self.constant(low), self.constant(high))
         bound_column = self.column(node.this)
-        if bound_column is not None and _lose_digits(ends):
-            reference, schema = bound_column
-            near = [
-                compare_near(schema, op, end.value)
-                for op, end in zip((Op.GE, Op.LE), ends, strict=True)
-                if isinstance(end, Constant)
-            ]
+        if bound_column is None:
+            return None
+        reference, schema = bound_column
+        ends = ((Op.GE, self.constant(node.args["low"])), (Op.LE, self.constant(node.args["high"])))
+        if _lose_digits([end for _, end in ends]):
+            near = [compare_near(schema, op, e.value) for op, e in ends if isinstance(e, Constant)]
             return Condition(reference, all_of(near), fails_null=True)
-        lower = self._compare(node.this, Op.GE, low)
-        upper = self._compare(node.this, Op.LE, high)
-        parts = [part for part in (lower, upper) if part is not None]
+        parts = [_compared(reference, schema, op, end) for op, end in ends if end is not None]
         return conjunction(parts, len(parts) == 2) if parts else None
 
     def _in_list(self, node: exp.Expr) -> Condition | None:
@@ -293,6 +279,19 @@ class ConditionReader:
             for key, parts in by_reference.items():
                 parts.append(here[key])
         return [_disjunction(parts, is_whole) for parts in by_reference.values()]
+
+
+def _compared(
+    reference: TableReference, schema: ColumnSchema, op: Op, constant: Constant | Hole
+) -> Condition:
+    """What a comparison of a column with a constant requires."""
+    if isinstance(constant, Hole):
+        hole = Parameter(constant.key, schema.type, schema.name)
+        return Condition(reference, ParameterComparison(schema, op, hole), True, True)
+    if constant.typing is Typing.HIDDEN:
+        return Condition(reference, compare_near(schema, op, constant.value), fails_null=True)
+    predicate, is_exact = compare(schema, op, constant.value)
+    return Condition(reference, predicate, True, is_exact and constant.is_whole_beside(schema.type))
 
 
 def _lose_digits(listed: Sequence[Constant | Hole | None]) -> bool:

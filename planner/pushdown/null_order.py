@@ -20,6 +20,8 @@ def null_free_form(tree: exp.Expr) -> NullFreeForm | None:
 
     `tree`: of the query over the names of its scans; it stays as it is.
     """
+    if not any(item.args.get("desc") for item in nodes_of(tree, exp.Ordered)):
+        return None
     form = tree.copy()
     columns: dict[tuple[str, str], None] = {}
     for window in nodes_of(form, exp.Window):

@@ -132,8 +132,11 @@ def relations_of(
     if len(pending) > 1 or fixed_values:
         for waiting in pending.values():
             waiting.rows = _rows_to_read(waiting.scan, waiting.predicate, transaction)
-            waiting.all_rows = _rows_to_read(waiting.scan, None, transaction)
-            waiting.left = waiting.rows / (1 if waiting.predicate is None else _FILTER_SHARE)
+            if waiting.predicate is None:
+                waiting.all_rows, waiting.left = waiting.rows, waiting.rows
+            else:
+                waiting.all_rows = _rows_to_read(waiting.scan, None, transaction)
+                waiting.left = waiting.rows / _FILTER_SHARE
     relations: dict[str, Relation] = dict(query.lists)
     for each in fixed_values:
         relations[each.name] = each.rows
