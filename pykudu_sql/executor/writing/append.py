@@ -8,15 +8,22 @@ out takes its default. In a pandas frame, NaN and NaT are missing values and bec
 import difflib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import repeat
-from typing import Any, TypeAlias
+from typing import Any
 
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.error_boundary import check_text
+from pykudu_sql.executor.data_columns import (
+    Columns,
+    Values,
+    columns_by_name,
+    columns_of_data,
+    is_stream,
+    not_appended,
+)
 from pykudu_sql.executor.frames import columns_of_rows, opened, reader_of_stream
 from pykudu_sql.executor.row_iterators import is_iterator, reader_of_items
 from pykudu_sql.executor.session_state import SessionState
@@ -57,10 +64,8 @@ from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKin
 from pykudu_sql.storage.common.rows.row_result import RowError, RowErrorMode, RowResults
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import MAX_CELL_BYTES
-from pykudu_sql.storage.common.types.value_text import with_article
 from pykudu_sql.storage.errors import (
     DataError,
-    InterfaceError,
     NotSupportedError,
     ProgrammingError,
     UndefinedColumnError,
@@ -68,8 +73,6 @@ from pykudu_sql.storage.errors import (
 from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS
 from pykudu_sql.storage.transaction.transaction import Transaction
 
-Values: TypeAlias = "pa.Array | pa.ChunkedArray | list[Any]"
-Columns = Mapping[Any, Values]
 _ROWS = (Mapping, list, tuple)
 SchemaColumns = Mapping[int, tuple[ColumnSchema, Values]]
 
@@ -102,7 +105,7 @@ def _append(state: SessionState, table: TableInfo, kind: RowOpKind, data: object
         data = opened(data)
         if is_iterator(data):
             data = _read_items(state, table, kind, data)
-    if _is_stream(data):
+    if is_stream(data):
         with state.error_boundary.program_code():
             reader = _reader(data)
         most = chunk_bytes(state.store.budget)
@@ -110,7 +113,7 @@ def _append(state: SessionState, table: TableInfo, kind: RowOpKind, data: object
         return _append_stream(state, table, kind, rows)
     with state.error_boundary.program_code():
         names = [column.name for column in table.schema.visible_columns]
-        source_columns = columns_of_rows(data, names) or _columns(data)
+        source_columns = columns_of_rows(data, names) or columns_of_data(data)
     matched = _matched(table, kind, source_columns)
     action = _action(state, table, kind, matched)
     return written(state, kind, state.transactions.write(action))
@@ -183,38 +186,6 @@ def _reader(data: Any) -> pa.RecordBatchReader:
     return data if isinstance(data, pa.RecordBatchReader) else reader_of_stream(data)
 
 
-def _columns(data: Any) -> Columns:
-    """Data as columns by name: Arrow arrays, or lists of Python values."""
-    if isinstance(data, Mapping):
-        return {name: _values_of(values, name) for name, values in data.items()}
-    if isinstance(data, pa.Table | pa.RecordBatch):
-        return _by_name(data.schema.names, data.columns)
-    if _is_pandas(data) and hasattr(data, "columns"):
-        names = [str(name) for name in data.columns]
-        return _by_name(names, [_from_numpy(values) for _, values in data.items()])
-    raise not_appended(data)
-
-
-def not_appended(data: object) -> InterfaceError:
-    """The error for data of which no rows can be made."""
-    return InterfaceError(
-        f"cannot append {with_article(type(data).__name__)}",
-        hint="give an Arrow table, a frame, a dict of columns, a path, or dicts, tuples or batches "
-        "in a list or an iterator",
-        sqlstate="07006",
-    )
-
-
-def _is_stream(data: object) -> bool:
-    """Whether data is none of what `_columns` takes, and offers Arrow's C stream."""
-    is_columnar = isinstance(data, Mapping | pa.Table | pa.RecordBatch)
-    return not is_columnar and not _is_pandas(data) and hasattr(data, "__arrow_c_stream__")
-
-
-def _is_pandas(data: object) -> bool:
-    return type(data).__module__.partition(".")[0] == "pandas"
-
-
 def _append_stream(
     state: SessionState, table: TableInfo, kind: RowOpKind, rows: ChunkedRows
 ) -> Outcome:
@@ -223,7 +194,7 @@ def _append_stream(
 
     def columns_of(chunk: pa.Table) -> ArrowColumns:
         state.check_cancelled()
-        return _arrays(_matched(table, kind, _by_name(chunk.schema.names, chunk.columns)))
+        return _arrays(_matched(table, kind, columns_by_name(chunk.schema.names, chunk.columns)))
 
     def action(transaction: Transaction) -> RowResults:
         with state.followed():
@@ -231,13 +202,6 @@ def _append_stream(
             return write_rows(mode, transaction, table, kind, rows, columns_of, check)
 
     return written(state, kind, state.transactions.write(action))
-
-
-def _by_name(names: Sequence[str], columns: Sequence[Values]) -> Columns:
-    for name in names:
-        if names.count(name) > 1:
-            raise ProgrammingError(f"column '{name}' is given twice", sqlstate="42701")
-    return dict(zip(names, columns, strict=True))
 
 
 def _matched(table: TableInfo, kind: RowOpKind, data: Columns) -> SchemaColumns:
@@ -421,33 +385,3 @@ def _column(table: TableInfo, kind: RowOpKind, name: str) -> ColumnSchema:
             hint=f"did you mean '{near[0]}'?" if near else f"columns are {', '.join(names)}",
         )
     return column
-
-
-def _values_of(values: Any, name: object) -> Values:
-    """Values as an Arrow array where that keeps what they are, else as a list."""
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return values
-    is_single = isinstance(values, str | bytes) or getattr(values, "ndim", 1) == 0
-    if hasattr(values, "__array__") and not is_single:
-        return _from_numpy(values)
-    if is_single or not hasattr(values, "__iter__"):
-        raise InterfaceError(
-            f"column '{name}' needs a sequence of values, not {type(values).__name__}",
-            sqlstate="07006",
-        )
-    return list(values)
-
-
-def _from_numpy(values: Any) -> Values:
-    """The values of an array of numpy or pandas, as `_values_of` gives them."""
-    with suppress(pa.ArrowException, ValueError, TypeError, OverflowError):
-        array = pa.array(values, from_pandas=_is_pandas(values))
-        # An extension type is Arrow's for objects, as periods and UUIDs: what it stores says less.
-        # Of objects that are times Arrow cuts nanoseconds.
-        is_cut = pa.types.is_timestamp(array.type) and values.dtype == object
-        if not isinstance(array.type, pa.BaseExtensionType) and not is_cut:
-            return array
-    # Objects, mixed or such as Arrow has no rule for: value by value, with an error that names the
-    # row.
-    is_missing = values.isna() if _is_pandas(values) else repeat(False)
-    return [None if missing else v for v, missing in zip(values, is_missing, strict=False)]
