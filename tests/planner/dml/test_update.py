@@ -2,8 +2,10 @@
 
 import pytest
 
+from pykudu_sql.planner.dml.target_rows import bind_rows, has_addresses, target_rows
 from pykudu_sql.planner.dml.update import plan_delete, plan_truncate, plan_update
 from pykudu_sql.planner.operands.value import Parameter
+from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.change_plans import ChangeQuery
@@ -11,6 +13,7 @@ from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import DeleteQuery, KeyUpdate, NoOperation, UpdateQuery
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.errors import Error, NotSupportedError, UndefinedTableError
+from pykudu_sql.storage.tablet.rowset.row_address import ROW_ADDRESS
 
 
 def test_the_target_may_be_an_alias_of_the_from_clause(context: PlanContext) -> None:
@@ -21,6 +24,24 @@ def test_the_target_may_be_an_alias_of_the_from_clause(context: PlanContext) -> 
     assert updated.table.name == "t"
     deleted = plan_delete(SourceText("delete x from u y join t x on x.id = y.id"), context)
     assert deleted.table.name == "t"
+
+
+@pytest.mark.parametrize(
+    ("sql", "first_name", "joined"),
+    [
+        ("delete from t where a = 1", ROW_ADDRESS.name, False),
+        ("delete from t using u where u.id = t.id", ROW_ADDRESS.name, True),
+        ("delete from t where exists (select t.* from u)", "id", False),
+    ],
+)
+def test_rows_are_named_by_address_or_where_that_would_show_by_key(
+    context: PlanContext, sql: str, first_name: str, joined: bool
+) -> None:
+    tree = parse(sql)
+    rows = target_rows(tree, tree.this, tree.args.get("using") or [], context)
+    assert (rows.table.name, rows.joined) == ("t", joined)
+    assert has_addresses(rows, [], context) is (first_name == ROW_ADDRESS.name)
+    assert bind_rows(rows, [], context).names[0] == first_name
 
 
 def test_ignore_is_no_part_of_the_statement_unless_it_is_the_table(context: PlanContext) -> None:
