@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 from sqlglot import exp
 
 from pykudu_sql.planner.spark.spark_exact import exact_form
-from pykudu_sql.planner.spark.spark_expressions import Expressions, Handler, or_null
+from pykudu_sql.planner.spark.spark_expressions import Expressions, Handler
+from pykudu_sql.planner.spark.spark_operators import or_null
 from pykudu_sql.planner.spark.spark_scope import SparkScope, describe, only
 from pykudu_sql.planner.spark.spark_types import NotOnSparkError, Typed, ValueType, cast
 

@@ -24,6 +24,7 @@ from pykudu_sql.planner.plan.query_plans import Query, Scan
 from pykudu_sql.planner.printing.engine_sql import check_spark
 from pykudu_sql.planner.spark.spark_expressions import Expressions
 from pykudu_sql.planner.spark.spark_functions import FUNCTIONS, ordered
+from pykudu_sql.planner.spark.spark_operators import OPERATORS
 from pykudu_sql.planner.spark.spark_scope import Outputs, SparkScope, describe, only
 from pykudu_sql.planner.spark.spark_types import NotOnSparkError, common_type, type_of_column
 from pykudu_sql.planner.tree_nodes import nodes_of
@@ -118,7 +119,7 @@ class _Translation:
     """Translates the queries of one statement, in place; their expressions are made anew."""
 
     def __init__(self) -> None:
-        self._expressions = Expressions(self._subquery, FUNCTIONS)
+        self._expressions = Expressions(self._subquery, {**OPERATORS, **FUNCTIONS})
 
     def _subquery(self, node: exp.Expr, outer: SparkScope) -> tuple[exp.Expr, Outputs]:
         """A query within an expression."""

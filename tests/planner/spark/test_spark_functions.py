@@ -5,6 +5,7 @@ import pytest
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.spark.spark_expressions import Expressions
 from pykudu_sql.planner.spark.spark_functions import FUNCTIONS, ordered
+from pykudu_sql.planner.spark.spark_operators import OPERATORS
 from pykudu_sql.planner.spark.spark_scope import Outputs, SparkScope
 from pykudu_sql.planner.spark.spark_types import NotOnSparkError, Typed, ValueType
 from tests.planner.spark.columns import SCOPE
@@ -14,7 +15,7 @@ def no_subqueries(query: object, scope: SparkScope) -> tuple[object, Outputs]:
     raise AssertionError("there is no subquery")
 
 
-EXPRESSIONS = Expressions(no_subqueries, FUNCTIONS)  # type: ignore[arg-type]
+EXPRESSIONS = Expressions(no_subqueries, {**OPERATORS, **FUNCTIONS})  # type: ignore[arg-type]
 
 
 def typed(expression: str) -> Typed:

@@ -4,7 +4,8 @@ import pytest
 from sqlglot import exp
 
 from pykudu_sql.planner.parse.dialect import parse
-from pykudu_sql.planner.spark.spark_expressions import Expressions, or_null
+from pykudu_sql.planner.spark.spark_expressions import Expressions
+from pykudu_sql.planner.spark.spark_operators import OPERATORS, or_null
 from pykudu_sql.planner.spark.spark_scope import Outputs, SparkScope
 from pykudu_sql.planner.spark.spark_types import NotOnSparkError, Typed, ValueType
 from tests.planner.spark.columns import SCOPE
@@ -14,7 +15,7 @@ def one_number(query: exp.Expr, scope: SparkScope) -> tuple[exp.Expr, Outputs]:
     return query.copy(), (("n", ValueType.BIGINT),)
 
 
-EXPRESSIONS = Expressions(one_number, {})
+EXPRESSIONS = Expressions(one_number, OPERATORS)
 
 
 def typed(expression: str) -> Typed:
