@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from sqlglot import Token, TokenType, exp
 
 from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, check_token
-from pykudu_sql.planner.parse.normalizers import NORMALIZERS, SpanOf
+from pykudu_sql.planner.parse.normalization.normalizer import SpanOf
+from pykudu_sql.planner.parse.normalization.normalizers import NORMALIZERS
 from pykudu_sql.planner.token_rewrites.tokens import CLOSING, OPENING
 from pykudu_sql.planner.tree_nodes import ClassTest, children_of
 from pykudu_sql.storage.errors import (

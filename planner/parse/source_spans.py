@@ -34,6 +34,11 @@ def _extent(node: exp.Expr) -> SourceSpan | None:
     return SourceSpan(start, max(meta["end"] for meta in placed) - start + 1)
 
 
+def first_span(node: exp.Expr) -> SourceSpan | None:
+    """Where the first part of a node stands that has a place, None if none has."""
+    return next(filter(None, map(node_span, all_nodes(node))), None)
+
+
 def place_signs(tree: exp.Expr, tokens: Sequence[Token]) -> None:
     """Note the places of what begins with a sign: `-1`, `~x`, `NOT y`.
 

@@ -15,7 +15,7 @@ from sqlglot import exp
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.functions.functions import ALLOWED
 from pykudu_sql.planner.parse.dialect import display
-from pykudu_sql.planner.parse.normalizers import OF_PARTS, OF_UNITS
+from pykudu_sql.planner.parse.normalization.unit_normalizers import OF_PARTS, OF_UNITS
 from pykudu_sql.planner.vocabulary.data_types import is_closed
 from pykudu_sql.planner.vocabulary.time_units import ENGINE_UNITS, PARTS
 from pykudu_sql.storage.errors import NotSupportedError
