@@ -13,7 +13,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from pykudu_sql.storage.catalog.catalog import new_table
+from pykudu_sql.storage.catalog.table_info import new_table
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.common.cancellation import never_cancelled
 from pykudu_sql.storage.common.memory_budget import Holder, MemoryBudget, shares_of
@@ -28,8 +28,9 @@ from pykudu_sql.storage.upkeep.statement_log import StatementLog
 
 if TYPE_CHECKING:
     from pykudu_sql.storage.catalog.alter import AlterStep
-    from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
+    from pykudu_sql.storage.catalog.catalog import Catalog
     from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
+    from pykudu_sql.storage.catalog.table_info import TableInfo
     from pykudu_sql.storage.catalog.tablet_spans import TabletSpan
     from pykudu_sql.storage.commit.committer import Committer
     from pykudu_sql.storage.commit.definitions import Definitions

@@ -5,8 +5,8 @@ from sqlglot import exp
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.relations import Relation
 from pykudu_sql.planner.parse.source_spans import node_span
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import database_of, own_name
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.errors import UndefinedColumnError
 
 

@@ -60,13 +60,14 @@ from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.vocabulary.function_names import function_names
 from pykudu_sql.planner.vocabulary.function_table import SOURCE_NAME
-from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
+from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
 from pykudu_sql.storage.catalog.system_catalog import (
     INFORMATION_SCHEMA,
     SYSTEM_SCHEMAS,
     readable_table,
 )
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import (
     NotSupportedError,

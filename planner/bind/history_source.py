@@ -17,7 +17,7 @@ from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import HistoryWindow
 from pykudu_sql.planner.vocabulary.catalog_name import check_catalog
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.rows.history_columns import (
     CHANGE_TYPE,
     COMMIT_TIMESTAMP,

@@ -10,9 +10,10 @@ from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.lexer import Token
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext, check_writable
-from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
+from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.errors import ProgrammingError, SourceSpan, UndefinedTableError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.frame_table import is_stored
 from pykudu_sql.planner.plan.query_plans import HistoryWindow
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema

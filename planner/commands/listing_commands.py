@@ -29,8 +29,8 @@ from pykudu_sql.planner.plan.listing_plans import (
     Show,
 )
 from pykudu_sql.planner.plan.plan import Plan
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import SYSTEM_SCHEMAS, readable_table
+from pykudu_sql.storage.catalog.table_info import TableInfo
 
 _QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
 

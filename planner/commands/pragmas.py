@@ -9,8 +9,8 @@ from pykudu_sql.planner.parse.lexer import TokenKind, quote_name, unquote
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.listing_plans import Pragma, PragmaKind
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.errors import NotSupportedError
 
 

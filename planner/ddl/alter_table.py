@@ -54,8 +54,8 @@ from pykudu_sql.storage.catalog.alter import (
     SetType,
     apply_steps,
 )
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.partition.range_bound import range_text
 from pykudu_sql.storage.common.types.schema import (
     ColumnSchema,

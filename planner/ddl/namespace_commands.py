@@ -26,13 +26,14 @@ from pykudu_sql.planner.plan.namespace_plans import (
 from pykudu_sql.planner.plan.plan import AlterTable, Plan, SetOption
 from pykudu_sql.planner.vocabulary.catalog_name import check_catalog
 from pykudu_sql.storage.catalog.alter import SetAttributes, SetTableComment, apply_steps
-from pykudu_sql.storage.catalog.catalog import CREATE_DATABASE, TableInfo
+from pykudu_sql.storage.catalog.catalog import CREATE_DATABASE
 from pykudu_sql.storage.catalog.namespace import (
     DEFAULT_DATABASE,
     DatabaseInfo,
     ViewInfo,
     new_id,
 )
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.errors import (
     InvalidSchemaError,

@@ -19,8 +19,8 @@ from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Plan
 from pykudu_sql.planner.plan.write_plans import RestoreTable
 from pykudu_sql.planner.query.query import plan_rows
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, last_before
 from pykudu_sql.storage.errors import NotSupportedError, UndefinedTableError
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.frame_table import FrameTable
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewColumn, ViewInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.errors import Error, NotSupportedError, ProgrammingError, SourceSpan
 
 

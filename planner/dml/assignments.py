@@ -28,7 +28,7 @@ from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.star_syntax import check_inner_star
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.tree_nodes import nodes_of
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.cells import to_cell

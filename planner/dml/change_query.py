@@ -14,7 +14,7 @@ from pykudu_sql.planner.dml.returning import ReturnedRows
 from pykudu_sql.planner.plan.change_plans import ACTION, ChangeBranch, Returning
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.write_plans import Constants
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 

@@ -10,7 +10,7 @@ from pykudu_sql.planner.bind.target import cell_literal
 from pykudu_sql.planner.constant_folding.moment import reads_current_time
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.tree_nodes import all_nodes
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.column_defaults import default_cell
 from pykudu_sql.storage.common.default_function import DefaultFunction
 from pykudu_sql.storage.common.types.hybrid_time import StatementTime

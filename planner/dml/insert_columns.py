@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from pykudu_sql.planner.bind.missing_column import undefined_column
 from pykudu_sql.planner.parse.lexer import Token
 from pykudu_sql.planner.parse.token_stream import TokenStream
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import (
     InvalidSchemaError,

@@ -40,7 +40,7 @@ from pykudu_sql.planner.plan.write_plans import (
 )
 from pykudu_sql.planner.pushdown.condition import ConditionReader, conjuncts
 from pykudu_sql.planner.pushdown.key_access import SingleRow, parameters_of
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.predicate.row_condition import ColumnCell
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema

@@ -20,7 +20,7 @@ from pykudu_sql.planner.bind.target import mentioned_table
 from pykudu_sql.planner.dml.change_query import one_match_each
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.tree_nodes import nodes_of
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.tablet.rowset.row_address import ROW_ADDRESS
 
 

@@ -10,7 +10,7 @@ from pykudu_sql.planner.plan.change_plans import (
     InsertReturning,
     Returning,
 )
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 
 

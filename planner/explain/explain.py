@@ -51,8 +51,8 @@ from pykudu_sql.planner.plan.plan import (
     UpdateQuery,
 )
 from pykudu_sql.planner.plan.query_plans import HistoryWindow, TopRows
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import is_system
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.partition.partition_pruner import prune
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats

@@ -19,7 +19,7 @@ from pykudu_sql.planner.operands.template import PredicateTemplate
 from pykudu_sql.planner.operands.value import Parameter, Value
 from pykudu_sql.planner.plan.plan import KeyChange, KeyDelete, KeyInsert, KeyLookup, KeyUpdate
 from pykudu_sql.planner.plan.write_plans import KeyConflict
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.predicate.row_condition import ColumnCell, FixedCell
 from pykudu_sql.storage.common.types.hybrid_time import last_before
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema

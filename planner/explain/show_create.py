@@ -8,8 +8,8 @@ from collections.abc import Collection
 
 from pykudu_sql.planner.ddl_grammar.syntax import IDENTITY, property_list
 from pykudu_sql.planner.parse.lexer import quote_string
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.column_defaults import default_sql
 from pykudu_sql.storage.common.partition.partition_text import partition_by_sql
 from pykudu_sql.storage.common.quoted_name import quoted_full_name, quoted_name

@@ -12,7 +12,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.value import Parameter, ParameterKey
 from pykudu_sql.planner.plan.query_plans import Query
 from pykudu_sql.planner.plan.write_plans import Constants, InsertQuery, InsertValues
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 
 WRITTEN = "__written"

@@ -7,7 +7,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.value import ParameterKey
 from pykudu_sql.planner.plan.query_plans import Query
 from pykudu_sql.planner.plan.write_plans import QueryWrite
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
 # Options by their names in lower case; a flag without a value is True.

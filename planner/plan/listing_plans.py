@@ -4,8 +4,8 @@ from enum import StrEnum
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.plan.command import Command
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 
 
 @dataclass(frozen=True, slots=True)

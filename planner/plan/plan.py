@@ -59,9 +59,9 @@ from pykudu_sql.planner.plan.write_plans import (
     UpdateQuery,
 )
 from pykudu_sql.storage.catalog.alter import AlterStep
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.catalog.namespace import ViewInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.template import PredicateTemplate
 from pykudu_sql.planner.operands.value import ComputedNumbers, Parameter, ParameterKey, United
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, Summary
 from pykudu_sql.storage.common.rows.history_columns import HistoryKind
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound

@@ -2,7 +2,7 @@
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.plan.command import Command
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 
 

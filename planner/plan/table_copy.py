@@ -13,7 +13,7 @@ from pykudu_sql.planner.operands.value import ParameterKey
 
 if TYPE_CHECKING:
     from pykudu_sql.planner.plan.copy_plans import CopyOptions, CopyTo
-    from pykudu_sql.storage.catalog.catalog import TableInfo
+    from pykudu_sql.storage.catalog.table_info import TableInfo
 
 
 @dataclass(frozen=True, slots=True)

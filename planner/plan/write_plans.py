@@ -9,7 +9,7 @@ from pykudu_sql.planner.operands.row_expression import RowComparison, RowExpress
 from pykudu_sql.planner.operands.template import PredicateTemplate
 from pykudu_sql.planner.operands.value import InsertedValue, Parameter, ParameterKey, Value
 from pykudu_sql.planner.plan.query_plans import Query
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 

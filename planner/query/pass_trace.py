@@ -10,7 +10,7 @@ from pykudu_sql.planner.plan.query_plans import Scan
 from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.planner.query.passes import Pass
 from pykudu_sql.planner.type_coercion.exact_decimals import noted_numbers
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
 
 PassTrace = Callable[[str, Sequence[str]], None]

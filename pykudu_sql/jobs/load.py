@@ -23,7 +23,7 @@ from pykudu_sql.jobs.report import JobReport, Stopwatch
 from pykudu_sql.jobs.target_folder import check_file
 from pykudu_sql.jobs.target_table import created, existing_tables, no_table
 from pykudu_sql.spark.options import operation_of
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.errors import ProgrammingError
 
 __all__ = ["LoadOptions", "load"]

@@ -17,7 +17,7 @@ from typing import Final
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.rows.row_result import RowError, status_of
 from pykudu_sql.storage.errors import (
     AlreadyPresentError,

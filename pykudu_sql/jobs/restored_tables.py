@@ -19,7 +19,8 @@ from pykudu_sql.jobs.options import RestoreOptions
 from pykudu_sql.jobs.report import Progress
 from pykudu_sql.jobs.step_files import files_to
 from pykudu_sql.settings import DatabaseSettings
-from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
+from pykudu_sql.storage.catalog.catalog import Catalog
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind

@@ -11,7 +11,7 @@ from pykudu_sql.files.atomic_output import remove
 from pykudu_sql.jobs.table_layout import quoted
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.settings import DatabaseSettings
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.errors import Error, UndefinedTableError
 from pykudu_sql.storage.fs import layout as files
 from pykudu_sql.storage.fs.local_env import LocalEnv

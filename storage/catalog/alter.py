@@ -11,8 +11,8 @@ from dataclasses import asdict, replace
 from types import MappingProxyType
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.storage.catalog.catalog import TableInfo, TabletInfo
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint, check_names
+from pykudu_sql.storage.catalog.table_info import TableInfo, TabletInfo
 from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
 from pykudu_sql.storage.common.default_function import DefaultFunction
 from pykudu_sql.storage.common.partition.partition import PartitionSchema, RangePartition

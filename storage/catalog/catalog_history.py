@@ -13,8 +13,9 @@ from dataclasses import replace
 from functools import partial
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.storage.catalog.catalog import EMPTY_CATALOG, Catalog, TableInfo
+from pykudu_sql.storage.catalog.catalog import EMPTY_CATALOG, Catalog
 from pykudu_sql.storage.catalog.namespace import NamedObject
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.types.hybrid_time import NOTHING, SnapshotBound, Timestamp, bound_at
 

@@ -8,9 +8,10 @@ System tables are not listed, as tools would offer them for writing.
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
-from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
+from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.catalog.namespace import RESERVED_DATABASES, ViewInfo, database_of
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.column_defaults import default_sql
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind

@@ -33,7 +33,6 @@ from dataclasses import field
 from typing import Any
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.catalog_history import (
     CatalogHistory,
     Event,
@@ -43,6 +42,7 @@ from pykudu_sql.storage.catalog.catalog_history import (
 from pykudu_sql.storage.catalog.manifest_edit import check_form, check_table
 from pykudu_sql.storage.catalog.namespace import DatabaseInfo, NamedObject, ViewInfo
 from pykudu_sql.storage.catalog.snapshots import NamedSnapshot
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.common.types.hybrid_time import (
     NOTHING,

@@ -11,8 +11,9 @@ import difflib
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
+from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.catalog.namespace import RESERVED_DATABASES, database_of
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.types.hybrid_time import HYBRID_TIME
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema

@@ -15,8 +15,8 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 
 if TYPE_CHECKING:
-    from pykudu_sql.storage.catalog.catalog import TableInfo
     from pykudu_sql.storage.catalog.catalog_history import TableEvent
+    from pykudu_sql.storage.catalog.table_info import TableInfo
     from pykudu_sql.storage.common.predicate.column_predicate import Predicate
 
 

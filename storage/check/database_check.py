@@ -8,7 +8,7 @@ memory together.
 from collections.abc import Iterator
 from contextlib import suppress
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.check.finding import FROM_BACKUP, Finding, Tally, guarded
 from pykudu_sql.storage.check.tablet_check import check_tablet

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletEdit

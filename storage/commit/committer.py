@@ -48,7 +48,7 @@ from pykudu_sql.storage.tablet.commit_record import CommitRecord, TabletWrites, 
 from pykudu_sql.storage.tablet.tablet_services import TabletServices
 
 if TYPE_CHECKING:
-    from pykudu_sql.storage.catalog.catalog import TableInfo
+    from pykudu_sql.storage.catalog.table_info import TableInfo
     from pykudu_sql.storage.catalog.writer_batch import WriterBatch
     from pykudu_sql.storage.common.types.hybrid_time import (
         HybridClock,

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from pykudu_sql.storage.catalog.catalog import TableInfo, TabletInfo
 from pykudu_sql.storage.catalog.catalog_history import ObjectEvent
 from pykudu_sql.storage.catalog.snapshots import NamedSnapshot
 from pykudu_sql.storage.catalog.store_state import object_edit
+from pykudu_sql.storage.catalog.table_info import TableInfo, TabletInfo
 from pykudu_sql.storage.commit.new_table import NewTable
 from pykudu_sql.storage.common.types.hybrid_time import (
     EVERYTHING,

@@ -18,9 +18,10 @@ handed out under one lock, so a read that was let in finds its history to the en
 import threading
 from collections.abc import Iterable
 
-from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
+from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.catalog.snapshots import Hold, SnapshotRegistry
 from pykudu_sql.storage.catalog.store_state import StoreState
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.types.hybrid_time import (
     NOTHING,
     HybridClock,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from pykudu_sql.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pykudu_sql.storage.catalog.catalog import TableInfo
+    from pykudu_sql.storage.catalog.table_info import TableInfo
     from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
     from pykudu_sql.storage.tablet.tablet import Tablet
 

@@ -20,7 +20,7 @@ from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
 from pykudu_sql.storage.errors import NotNullError, ValueOutOfRangeError
 
 if TYPE_CHECKING:
-    from pykudu_sql.storage.catalog.catalog import TableInfo
+    from pykudu_sql.storage.catalog.table_info import TableInfo
     from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
     from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
     from pykudu_sql.storage.common.types.types import Cell

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.column_defaults import default_array, default_cell
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys

@@ -7,7 +7,7 @@ these decide is worked out for its first row, and looked up for those after it.
 from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 from pykudu_sql.storage.common.types.schema import ColumnSchema

@@ -7,7 +7,7 @@ file hides only itself.
 import uuid
 from collections.abc import Iterator, Sequence
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.types.schema import ColumnSchema

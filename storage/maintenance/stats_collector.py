@@ -6,7 +6,8 @@ import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
+from pykudu_sql.storage.catalog.catalog import Catalog
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.types.table_properties import (
     compaction_disabled,
     maintenance_priority,

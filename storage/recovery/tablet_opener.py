@@ -8,7 +8,7 @@ from pykudu_sql.storage.catalog.store_state import StoreState
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletMetadata
 
 if TYPE_CHECKING:
-    from pykudu_sql.storage.catalog.catalog import TabletInfo
+    from pykudu_sql.storage.catalog.table_info import TabletInfo
     from pykudu_sql.storage.cfile.block_cache import BlockCache
     from pykudu_sql.storage.common.types.schema import Schema
     from pykudu_sql.storage.fs.env import Env

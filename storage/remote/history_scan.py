@@ -22,7 +22,7 @@ from dataclasses import asdict, replace
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.catalog.tablet_spans import TabletSpan, with_rows_of
 from pykudu_sql.storage.common.predicate.column_predicate import Predicate
 from pykudu_sql.storage.common.rows.history_columns import (

@@ -7,8 +7,8 @@ marks that flushes, compactions and collections were given, of which the manifes
 of each table: below it something may be gone without a trace.
 """
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.snapshots import Hold
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import HistoryPurgedError
 from pykudu_sql.storage.open_store import OpenStore

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.partition.partition_pruner import prune
 from pykudu_sql.storage.common.predicate.column_predicate import column_ids
 from pykudu_sql.storage.common.predicate.row_filter import RowFilter

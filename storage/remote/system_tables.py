@@ -11,9 +11,10 @@ from functools import partial
 
 import pyarrow as pa
 
-from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
+from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.catalog.information_schema import STANDARD_TABLES, standard_rows
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.column_defaults import default_value
 from pykudu_sql.storage.common.memory_budget import Holder
 from pykudu_sql.storage.common.partition.partition_text import bounds_text, partition_text

@@ -7,7 +7,7 @@ at commit, as for every transaction that is older than its tablets (`PendingWrit
 
 from collections.abc import Iterator, Sequence
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations
 from pykudu_sql.storage.errors import InterfaceError
 from pykudu_sql.storage.ingest.row_batch import complete

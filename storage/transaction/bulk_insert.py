@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import field
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common import progress
 from pykudu_sql.storage.common.types.arrays import cells_to_array
 from pykudu_sql.storage.errors import Error

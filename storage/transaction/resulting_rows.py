@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.schema import ColumnSchema

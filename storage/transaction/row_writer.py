@@ -8,7 +8,7 @@ visibility is what `Transaction.commit` does.
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.commit.committer import AppliedCommit
 from pykudu_sql.storage.common.cancellation import never_cancelled
 from pykudu_sql.storage.common.ctrl_c import DeferSigint

@@ -13,8 +13,8 @@ from contextlib import ExitStack, contextmanager, suppress
 import numpy as np
 import pyarrow as pa
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.snapshots import Hold
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.commit.committer import AppliedCommit
 from pykudu_sql.storage.commit.new_table import NewTable

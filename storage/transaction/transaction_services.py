@@ -11,7 +11,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.errors import TableChangedError
 
 if TYPE_CHECKING:
-    from pykudu_sql.storage.catalog.catalog import TableInfo
+    from pykudu_sql.storage.catalog.table_info import TableInfo
     from pykudu_sql.storage.commit.committer import Committer
     from pykudu_sql.storage.commit.definitions import Definitions
     from pykudu_sql.storage.commit.history import History

@@ -10,7 +10,7 @@ those before a savepoint are taken over as they are, those behind it are removed
 from collections.abc import Mapping
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites

@@ -8,7 +8,7 @@ ends the statement, and what was done until then stays.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.cancellation import CancelCheck, cancellable
 from pykudu_sql.storage.maintenance.manager import MaintenanceManager
 from pykudu_sql.storage.maintenance.operation import OperationKind, OperationStats

@@ -10,8 +10,9 @@ import pytest
 
 from pykudu_sql.engine.engine_errors import translate
 from pykudu_sql.planner.plan.context import PlanContext, PlanSettings
-from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo, TabletInfo
+from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.catalog.namespace import DatabaseInfo, new_id
+from pykudu_sql.storage.catalog.table_info import TableInfo, TabletInfo
 from pykudu_sql.storage.common.partition.partition import (
     HashDimension,
     PartitionSchema,

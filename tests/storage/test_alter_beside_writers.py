@@ -18,7 +18,7 @@ from pykudu_sql.storage.catalog.alter import (
     SetAttributes,
     SetDefault,
 )
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.partition.partition import PartitionSchema, RangePartition
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema

@@ -15,8 +15,8 @@ from pykudu_sql.planner.plan.listing_plans import (
     Description,
 )
 from pykudu_sql.results.result import Header, Outcome, Row, RowResult, header_of
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.commit.history import FOR_EVER
 from pykudu_sql.storage.common.column_defaults import default_value
 from pykudu_sql.storage.common.partition.partition_text import partition_by_sql

@@ -12,8 +12,8 @@ from pykudu_sql.planner.parse.lexer import quote_string
 from pykudu_sql.planner.plan.plan import Show
 from pykudu_sql.results.result import Header, Outcome, Row, RowResult, header, header_of
 from pykudu_sql.settings import SETTINGS, Setting, SettingScope, find_setting
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.partition.partition import schema_columns
 from pykudu_sql.storage.common.partition.partition_key import partition_key_span

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.listing_plans import Pragma, PragmaKind
 from pykudu_sql.results.result import Header, Outcome, Row, RowResult, header_of
-from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
+from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.catalog.namespace import ViewInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.column_defaults import default_sql
 
 _HEADERS: Mapping[PragmaKind, Header] = {

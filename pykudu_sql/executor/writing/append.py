@@ -57,8 +57,8 @@ from pykudu_sql.files.file_access import FileAccess
 from pykudu_sql.planner.plan.context import check_writable
 from pykudu_sql.planner.plan.copy_plans import CopyFrom
 from pykudu_sql.results.result import Outcome
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.cancellation import CancelCheck
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowError, RowErrorMode, RowResults

@@ -37,7 +37,7 @@ from pykudu_sql.planner.plan.change_plans import (
 )
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.results.table_result import TableResult
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.column_defaults import default_array, with_functions
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined

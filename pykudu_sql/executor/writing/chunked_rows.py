@@ -21,7 +21,7 @@ from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.engine_values import storable
 from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.settings import EMBEDDED
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.cancellation import CancelCheck, never_cancelled
 from pykudu_sql.storage.common.memory_budget import MemoryBudget
 from pykudu_sql.storage.common.row_allowance import LEAST_WIDE_BYTES, rows_within

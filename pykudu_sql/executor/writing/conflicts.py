@@ -19,7 +19,7 @@ from pykudu_sql.planner.operands.template import PredicateTemplate, all_of
 from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.change_plans import EXCLUDED, ConflictInsert, Repeated
 from pykudu_sql.planner.plan.query_plans import Query, Scan
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.column_defaults import default_array
 from pykudu_sql.storage.common.predicate.column_predicate import NEVER, Comparison, InList, Op
 from pykudu_sql.storage.common.types import compute as pc

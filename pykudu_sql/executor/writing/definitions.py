@@ -16,8 +16,8 @@ from pykudu_sql.executor.writing.chunked_rows import (
 )
 from pykudu_sql.planner.plan.plan import AlterTable, CreateTable, DropTables
 from pykudu_sql.results.result import Outcome
-from pykudu_sql.storage.catalog.catalog import TableInfo, new_table
 from pykudu_sql.storage.catalog.namespace import listed_views
+from pykudu_sql.storage.catalog.table_info import TableInfo, new_table
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound

@@ -19,7 +19,7 @@ from pykudu_sql.files.reading.csv_rows import CsvRows
 from pykudu_sql.files.reading.json_rows import JsonRows
 from pykudu_sql.files.reading.partitioned_rows import open_partitioned
 from pykudu_sql.files.reading.row_files import FileBatch, RowFile
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.column_defaults import default_array
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import plain

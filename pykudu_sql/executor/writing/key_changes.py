@@ -25,7 +25,7 @@ from pykudu_sql.planner.operands.template import columns_in, exact_predicate
 from pykudu_sql.planner.operands.value import ParameterValues, bind_key, bind_value
 from pykudu_sql.planner.plan.plan import KeyChange
 from pykudu_sql.results.result import Outcome, Row, RowResult
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.predicate.column_predicate import Predicate
 from pykudu_sql.storage.common.predicate.predicate_eval import is_true
 from pykudu_sql.storage.common.predicate.row_condition import ColumnCell

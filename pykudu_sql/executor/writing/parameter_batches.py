@@ -26,7 +26,7 @@ from pykudu_sql.planner.operands.value import (
     ParameterKey,
     ParameterValues,
 )
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
 from pykudu_sql.storage.common.types.types import MAX_CELL_BYTES

@@ -47,7 +47,7 @@ from pykudu_sql.planner.plan.plan import (
     Write,
 )
 from pykudu_sql.results.result import Outcome, Result
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.column_defaults import default_array
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined

@@ -10,7 +10,7 @@ from pykudu_sql.files.file_access import PermittedFile
 from pykudu_sql.files.formats import FileKind
 from pykudu_sql.files.reading.row_files import FileBatch, positions_of
 from pykudu_sql.files.reading.typed_values import check_family, read_values
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.row_allowance import rows_within
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import DataError

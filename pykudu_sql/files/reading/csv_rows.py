@@ -33,7 +33,7 @@ from pykudu_sql.files.reading.source_stream import (
 )
 from pykudu_sql.files.reading.text_values import NOT_UTF_8, read_texts
 from pykudu_sql.files.text_head import header_names, likely_delimiter, without_mark
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import DataError, UndefinedColumnError
 

@@ -33,7 +33,7 @@ from pykudu_sql.files.reading.source_stream import LineSpan, SourceStream
 from pykudu_sql.files.reading.text_values import read_texts
 from pykudu_sql.files.reading.typed_values import read_values
 from pykudu_sql.files.text_head import without_mark
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.row_allowance import text_bytes
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind

@@ -8,7 +8,7 @@ import pyarrow as pa
 from pykudu_sql.files.file_access import PermittedFile
 from pykudu_sql.files.reading.row_files import FileBatch, RowFile, positions_of
 from pykudu_sql.files.reading.text_values import read_texts
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
 # Opens the file itself, for columns of the table or for all that it has.

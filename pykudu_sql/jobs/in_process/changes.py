@@ -10,7 +10,7 @@ from pykudu_sql.jobs.in_process.reading import opened_to_read
 from pykudu_sql.jobs.options import ChangesOptions
 from pykudu_sql.spark.options import distinct_names
 from pykudu_sql.spark.reading.read_timestamps import ReadTimestamps
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.rows.history_columns import CHANGE_TYPE, COMMIT_TIMESTAMP
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.hybrid_time import HYBRID_TIME, SnapshotBound

@@ -47,7 +47,7 @@ from pykudu_sql.jobs.rejects import (
 )
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.spark.options import operation_of
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowError

@@ -21,7 +21,7 @@ from pykudu_sql.files.reading.json_rows import JsonRows
 from pykudu_sql.files.reading.row_files import RowFile
 from pykudu_sql.jobs.in_process.output_files import OPTIONS, file_options
 from pykudu_sql.jobs.report import size_of
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.noun_count import noun_count
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import DataError, FileAccessError, InvalidValueError

@@ -41,7 +41,7 @@ from pykudu_sql.jobs.rejects import MAX_LISTED_REJECTS, unfit_rows_error, write_
 from pykudu_sql.spark.options import operation_of
 from pykudu_sql.spark.sessions.session import start_session
 from pykudu_sql.spark.tables import WriteReport, write_table
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.errors import (
     AlreadyPresentError,
     DataError,

@@ -28,7 +28,7 @@ from pykudu_sql.jobs.in_process.source_files import (
 from pykudu_sql.jobs.on_spark.row_check import RowCheck, located
 from pykudu_sql.jobs.options import LoadOptions
 from pykudu_sql.spark.reading.token_frame import mapped_in_arrow, parallelism
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import InvalidSchemaError

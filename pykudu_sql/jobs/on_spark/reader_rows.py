@@ -21,7 +21,7 @@ from pykudu_sql.jobs.on_spark.source_files import CORRUPT, TYPED
 from pykudu_sql.spark.arrow.conversions import check_type
 from pykudu_sql.spark.arrow.named_column import cell
 from pykudu_sql.spark.reading.token_frame import mapped_in_arrow
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import InvalidSchemaError, UndefinedColumnError
 

@@ -17,7 +17,7 @@ from pykudu_sql.jobs.on_spark.key_check import find_key_conflicts
 from pykudu_sql.jobs.on_spark.local_files import PLACE_BITS, first_record, lines_of_records
 from pykudu_sql.jobs.on_spark.row_check import FILE, KIND, NUMBER, REASON, SOURCE, START, RowCheck
 from pykudu_sql.jobs.rejects import PRESENT, Reject, key_reason
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.ingest.staging import StageTarget
 
 _PLACE: Final = (NUMBER, KIND, REASON, SOURCE, FILE, START)

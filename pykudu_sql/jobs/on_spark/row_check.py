@@ -19,7 +19,7 @@ from pykudu_sql.executor.writing.file_rows import FittingRows, UnfitRow, fitting
 from pykudu_sql.files.reading.row_files import TORN, RowFile
 from pykudu_sql.jobs.rejects import BROKEN, NO_VALUE, rule_reason
 from pykudu_sql.spark.arrow.arrow_types import spark_type
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.column_defaults import default_array
 from pykudu_sql.storage.common.rows.row_operation import RowOperations
 from pykudu_sql.storage.common.types.arrays import plain

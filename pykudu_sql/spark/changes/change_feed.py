@@ -19,7 +19,7 @@ from pykudu_sql.spark.changes.change_task import ChangePartition, SnapshotPartit
 from pykudu_sql.spark.reading.keeper import keep_lease
 from pykudu_sql.spark.reading.read_plan import open_to_read
 from pykudu_sql.spark.reading.read_timestamps import ReadTimestamps
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.commit.history import FOR_EVER
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.rows.history_columns import CHANGE_TYPE, COMMIT_TIMESTAMP

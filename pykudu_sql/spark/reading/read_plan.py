@@ -19,7 +19,7 @@ from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.spark.options import ReadOptions, TableLocation
 from pykudu_sql.spark.reading.read_timestamps import ReadTimestamps
 from pykudu_sql.spark.reading.residual import Projection, Residual
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, format_timestamp, last_before
 from pykudu_sql.storage.common.types.schema import ColumnSchema

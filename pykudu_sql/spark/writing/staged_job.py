@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.spark.arrow.conversions import check_type, converted
 from pykudu_sql.spark.options import TableLocation, WriteOptions
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.errors import (
     InvalidSchemaError,

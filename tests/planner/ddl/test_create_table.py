@@ -11,7 +11,7 @@ from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext, PlanSettings
 from pykudu_sql.planner.plan.plan import CreateTable
 from pykudu_sql.planner.planner import plan
-from pykudu_sql.storage.catalog.catalog import TableInfo, TabletInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo, TabletInfo
 from pykudu_sql.storage.errors import Error
 
 

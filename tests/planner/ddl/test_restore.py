@@ -9,7 +9,7 @@ from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.write_plans import RestoreTable
 from pykudu_sql.storage.catalog.alter import AddColumn, DropColumn, RenameColumn, apply_steps
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.errors import (

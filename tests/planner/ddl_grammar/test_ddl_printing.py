@@ -37,7 +37,7 @@ from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import CreateTable
 from pykudu_sql.planner.planner import plan
-from pykudu_sql.storage.catalog.catalog import TableInfo, new_table
+from pykudu_sql.storage.catalog.table_info import TableInfo, new_table
 from pykudu_sql.storage.cfile.encoding.type_encodings import encodings_of
 from pykudu_sql.storage.common.partition.partition import (
     HashDimension,

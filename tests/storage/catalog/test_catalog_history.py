@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.catalog.catalog import TableInfo, new_table
 from pykudu_sql.storage.catalog.catalog_history import CatalogHistory, TableEvent
+from pykudu_sql.storage.catalog.table_info import TableInfo, new_table
 from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind

@@ -12,9 +12,9 @@ from pykudu_sql.storage.catalog.alter import (
     SetNullable,
     apply_steps,
 )
-from pykudu_sql.storage.catalog.catalog import TableInfo, new_table
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.catalog.manifest_edit import check_form, check_table
+from pykudu_sql.storage.catalog.table_info import TableInfo, new_table
 from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.predicate.column_predicate import Op
 from pykudu_sql.storage.common.predicate.row_condition import ColumnCell, Compared, FixedCell

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pykudu_sql.storage.catalog.catalog import TableInfo, TabletInfo
 from pykudu_sql.storage.catalog.store_state import StoreState
+from pykudu_sql.storage.catalog.table_info import TableInfo, TabletInfo
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.type_names import parse_type

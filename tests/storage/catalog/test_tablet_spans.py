@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pykudu_sql.storage.catalog.alter import AddRange, DropRange, apply_steps
-from pykudu_sql.storage.catalog.catalog import TableInfo, new_table
 from pykudu_sql.storage.catalog.catalog_history import CatalogHistory, TableEvent
+from pykudu_sql.storage.catalog.table_info import TableInfo, new_table
 from pykudu_sql.storage.catalog.tablet_spans import tablet_spans, with_rows_of
 from pykudu_sql.storage.common.partition.partition import PartitionSchema, RangePartition
 from pykudu_sql.storage.common.predicate.column_predicate import Comparison, Op

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from pykudu_sql.storage.catalog.alter import AddColumn
-from pykudu_sql.storage.catalog.catalog import new_table
+from pykudu_sql.storage.catalog.table_info import new_table
 from pykudu_sql.storage.common.ctrl_c import CommitLock, DeferSigint
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pykudu_sql.storage.catalog.alter import RenameTable
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.commit.definitions import Definitions
 from pykudu_sql.storage.common.types.hybrid_time import bound_at
 from pykudu_sql.storage.errors import (

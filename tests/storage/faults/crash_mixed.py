@@ -26,7 +26,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.catalog.alter import AddColumn, DropColumn
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind

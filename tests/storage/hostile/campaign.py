@@ -20,7 +20,7 @@ import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.check.database_check import DatabaseCheck
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind

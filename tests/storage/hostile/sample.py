@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pykudu_sql.storage.catalog.alter import AddColumn
-from pykudu_sql.storage.catalog.catalog import new_table
+from pykudu_sql.storage.catalog.table_info import new_table
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema

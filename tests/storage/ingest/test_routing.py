@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.storage.catalog.catalog import TableInfo, new_table
+from pykudu_sql.storage.catalog.table_info import TableInfo, new_table
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from pykudu_sql.storage.catalog.alter import AddCheck, AddColumn, SetDefault
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.catalog.store_state import StoreState
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.common.coercion.coercion import coerce
 from pykudu_sql.storage.common.default_function import DefaultFunction

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pykudu_sql.storage.catalog.alter import AddColumn, AddRange, DropColumn, DropRange
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.partition.partition import (
     HashDimension,
     PartitionSchema,

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from pykudu_sql.storage.catalog.alter import AddColumn
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.predicate.column_predicate import (
     And,

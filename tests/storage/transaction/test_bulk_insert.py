@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common import progress
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema

@@ -10,7 +10,7 @@ from unittest import mock
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.storage.catalog.catalog import TableInfo, new_table
+from pykudu_sql.storage.catalog.table_info import TableInfo, new_table
 from pykudu_sql.storage.check.database_check import DatabaseCheck
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec

@@ -12,7 +12,7 @@ from pykudu_sql import Connection
 from pykudu_sql.error_boundary import ErrorBoundary
 from pykudu_sql.executor.writing import chunked_rows
 from pykudu_sql.executor.writing.chunked_rows import chunk_bytes, reader_rows
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.memory_budget import MemoryBudget, MemoryShares
 from pykudu_sql.storage.common.rows.row_operation import RowOperations
 from pykudu_sql.storage.transaction.transaction import Transaction

@@ -14,7 +14,7 @@ from pykudu_sql.executor.writing.collecting import (
     key_of,
     row_error,
 )
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import MAX_ROW_ERRORS, RowResults
 from pykudu_sql.storage.errors import DataError, NotNullError

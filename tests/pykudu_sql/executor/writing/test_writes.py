@@ -26,7 +26,7 @@ from pykudu_sql.executor.writing.writes import (
 from pykudu_sql.planner.operands.comparison import EngineRequiredError
 from pykudu_sql.planner.operands.value import Parameter
 from pykudu_sql.planner.plan.plan import InsertValues
-from pykudu_sql.storage.catalog.catalog import new_table
+from pykudu_sql.storage.catalog.table_info import new_table
 from pykudu_sql.storage.common.default_function import DefaultFunction
 from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind

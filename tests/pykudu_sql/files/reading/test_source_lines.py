@@ -17,7 +17,7 @@ from pykudu_sql.files.reading.source_lines import CsvRecords
 from pykudu_sql.jobs.load import LoadOptions, load
 from pykudu_sql.jobs.table_layout import NO_LAYOUT, TableLayout
 from pykudu_sql.jobs.target_table import existing_tables
-from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.table_info import TableInfo
 from tests.pykudu_sql.jobs.job_tables import content, read_rejects, run
 
 _LINE_END = re.compile(rb"\r\n?|\n")

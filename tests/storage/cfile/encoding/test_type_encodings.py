@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.catalog.catalog import new_table
+from pykudu_sql.storage.catalog.table_info import new_table
 from pykudu_sql.storage.cfile import block, block_decoder
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.encoding.traits import EncodingTraits
