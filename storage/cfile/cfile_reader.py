@@ -39,8 +39,8 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
 from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import plain
-from pykudu_sql.storage.common.types.compute import pick
 from pykudu_sql.storage.common.types.from_buffers import integers
+from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.common.types.validity_array import validity_array
 from pykudu_sql.storage.errors import InternalError
 
@@ -211,13 +211,13 @@ class CFileReader:
             raise InternalError(f"{self._blocks}: ordinals lie outside the rows")
         whole = self._decoded.cached_whole()
         if whole is not None:
-            return pick(whole.array, integers(ordinals))
+            return take_ordinals(whole.array, ordinals)
         if (ordinals[1:] < ordinals[:-1]).any():
             raise InternalError(f"{self._blocks}: ordinals descend")
         edges = np.searchsorted(ordinals, self.zone_map.first_ordinals)
         block_numbers = np.flatnonzero(edges[1:] > edges[:-1]).tolist()
         if 2 * len(block_numbers) > self.block_count and self.raw_size <= self._cache.capacity:
-            return pick(self.read_all(stats), integers(ordinals))
+            return take_ordinals(self.read_all(stats), ordinals)
         return _join(
             [
                 self._decoded.block(number, stats).array.take(

@@ -14,7 +14,14 @@ _Result = TypeVar("_Result")
 
 
 class ThreadPool(ThreadPoolExecutor):
-    """A pool whose calls, once the main thread has ended, run in the thread that submits them."""
+    """A pool whose calls, once the main thread has ended, run in the thread that submits them.
+
+    `workers`: threads that it has at most.
+    """
+
+    def __init__(self, workers: int, name: str = "") -> None:
+        super().__init__(workers, name)
+        self.workers = workers
 
     def submit(
         self, fn: Callable[_P, _Result], /, *args: _P.args, **kwargs: _P.kwargs

@@ -11,7 +11,6 @@ rowsets are read by the threads of a pool, each by itself.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 
@@ -26,6 +25,7 @@ from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, ScanSpec
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.progress import Counter
 from pykudu_sql.storage.common.row_allowance import rows_within
+from pykudu_sql.storage.common.thread_pool import ThreadPool
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
@@ -35,6 +35,7 @@ from pykudu_sql.storage.scan.decoded_size import decoded_bytes
 from pykudu_sql.storage.scan.read_ahead import Source, read_ahead, task_of
 from pykudu_sql.storage.scan.rowset_read import RowSetRead
 from pykudu_sql.storage.scan.scan_token import BATCH_ROWS, batches_of, scan_schema
+from pykudu_sql.storage.scan.side_by_side import side_by_side
 from pykudu_sql.storage.tablet.read.key_merge import KeyedSource, keyed, merge_by_key
 from pykudu_sql.storage.tablet.read.memory_order import ordinals_by_key
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
@@ -52,7 +53,7 @@ _MOST_AT_ONCE = 3
 _MOST_STREAMED = 2
 ORDERED_ROWS = 16 * 1024
 _LEAST_STRETCH = 1024
-_UNCHECKED_ROWS = 1 << 19
+_UNCHECKED_ROWS = 1 << 20
 _STRETCH_BYTES = 64 << 20
 MOST_DECODED = 128 << 20
 _STRING_BYTES = 8
@@ -82,7 +83,7 @@ class TableScan:
     spec: ScanSpec
     snapshot: Hold
     reads: Sequence[RowSetRead]
-    pool: Executor
+    pool: ThreadPool
     stats: ScanStats | None
     cancel_check: Callable[[], None] = lambda: None
     cache_blocks: bool = True
@@ -226,7 +227,7 @@ class TableScan:
             return list(self._scan(read, scan_filter, None, stats)), stats
 
         tasks = [task_of(scan, read) for read in self.reads]
-        for blocks, stats in self.pool.map(lambda task: task(), tasks):
+        for blocks, stats in side_by_side(self.pool, tasks):
             if self.stats is not None and stats is not None:
                 self.stats.add(stats)
             yield from blocks

@@ -2,12 +2,12 @@
 
 from collections import ChainMap
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
 from dataclasses import field, replace
 from itertools import repeat
 from typing import TYPE_CHECKING
 
 from pykudu_sql.dataclass import dataclass
+from pykudu_sql.storage.common.thread_pool import ThreadPool
 from pykudu_sql.storage.errors import TableChangedError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class TransactionServices:
     tablets: Mapping[str, "Tablet"]
     committer: "Committer"
     definitions: "Definitions"
-    pool: Executor
+    pool: ThreadPool
     table_now: Callable[[str], "TableInfo | None"]
     auto_increment: "AutoIncrement"
     history: "History"

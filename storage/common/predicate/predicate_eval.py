@@ -174,10 +174,14 @@ def _lie_between(codes: npt.NDArray[Any], first: int, last: int, words: int) -> 
     kind = codes.dtype.type
     if first == 0:
         return np.asarray(codes <= kind(last))
-    mask: Mask = codes >= kind(first)
-    if last < words - 1:
-        mask &= codes <= kind(last)
-    return mask
+    if last == words - 1:
+        return np.asarray(codes >= kind(first))
+    unsigned = codes.view(f"u{codes.itemsize}")
+    # Codes below the first one wrap around, to more than all others.
+    above = unsigned - unsigned.dtype.type(first)
+    flags = above.view(np.bool_) if above.itemsize == 1 else np.empty(len(above), np.bool_)
+    np.less_equal(above, above.dtype.type(last - first), out=flags)
+    return flags
 
 
 def _evaluate_strings(leaf: Leaf, values: pa.Array, column_type: DataType) -> Mask:

@@ -21,6 +21,7 @@ import pyarrow as pa
 from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
 from pykudu_sql.storage.common.predicate.row_filter import FilterStep, RowFilter
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.common.predicate.true_places import true_places
 from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -86,7 +87,7 @@ class _Candidates:
         self.count = int(np.count_nonzero(mask))
         self._mask = mask
         if self.count * SPARSE < len(mask):
-            self._select(np.flatnonzero(mask))
+            self._select(true_places(mask, self.count))
 
     def _select(self, selection: Ordinals) -> None:
         """Keep the rows at some places of the stretch."""
@@ -134,7 +135,7 @@ class _Candidates:
             self._keep_rows(evaluate(step.predicate, whole, step.types))
             return
         columns = {c.id: self._take(c, selection) for c in step.columns}
-        matches = np.flatnonzero(evaluate(step.predicate, columns, step.types))
+        matches = true_places(evaluate(step.predicate, columns, step.types))
         if len(matches) < len(selection):
             self._select(selection[matches])
             self._selected_cells = {
@@ -157,7 +158,7 @@ class _Candidates:
         if self._selection is not None:
             selection = self._selection
             return RowBlock([self._take(column, selection) for column in columns], self.count)
-        ordinals = np.flatnonzero(self._mask)
+        ordinals = true_places(self._mask, self.count)
         whole = (self._whole(column) for column in columns)
         return RowBlock([take_ordinals(v, ordinals) for v in whole], self.count)
 

@@ -2,7 +2,7 @@
 
 import gc
 from collections.abc import Callable, Generator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
+from pykudu_sql.storage.common.thread_pool import ThreadPool
 from pykudu_sql.storage.scan import table_scan
 from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
 from tests.storage.scan.test_scan_tokens import mixed_store, table_of
 
 
-class SlowToForget(ThreadPoolExecutor):
+class SlowToForget(ThreadPool):
     """Threads that hold every task long after its result is there, as a busy machine's do."""
 
     def __init__(self) -> None:
@@ -43,7 +44,7 @@ def test_rowsets_are_let_go_with_the_last_row_whatever_the_threads_do(
     with SlowToForget() as pool:
         scan = replace(store.begin().scan(table_of(store), ScanSpec((0, 1, 2))), pool=pool)
         read(scan)
-        assert len(pool.tasks) > 1
+        assert pool.tasks
         del scan
         store.optimize("t", full=True)
         gc.collect()

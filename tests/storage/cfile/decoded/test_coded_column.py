@@ -86,6 +86,44 @@ def test_close_integers_have_codes_of_one_or_two_bytes(
 
 
 @pytest.mark.parametrize(
+    ("type_name", "cells", "code"),
+    [
+        ("DECIMAL(15, 2)", [100, None, 5_000, 2_400], np.uint8),
+        ("DECIMAL(15, 2)", [-25_500, 0, 0, 300], np.uint16),
+        ("DECIMAL(15, 2)", [100, 5_000, 2_401], np.uint16),
+        ("DECIMAL(18, 4)", [10_000 * n + 3 for n in (-(10**9), -(10**9) + 255)], np.uint8),
+        ("DECIMAL(9, 9)", [-999_999_999, -999_999_998], np.uint8),
+        ("BIGINT", [100, 5_000], np.uint16),
+    ],
+)
+def test_decimals_with_nothing_behind_the_point_have_codes_of_their_units(
+    files: Any, type_name: str, cells: list[Cell], code: Any
+) -> None:
+    cells = cells * 600
+    column = coded(files, cells, type_name)
+    assert column is not None
+    assert column.codes.dtype == code
+    whole, types = {COLUMN: cells_to_array(cells, column.type)}, {COLUMN: column.type}
+    for op in Op:
+        for value in (0, 99, 100, 101, 2_400, 2_401, 5_000, -25_500):
+            predicate = Comparison(COLUMN, op, value)
+            expected = evaluate(predicate, whole, types).tolist()
+            assert column.matches(predicate, COLUMN).tolist() == expected
+
+
+def test_one_number_off_the_unit_far_behind_is_seen(files: Any) -> None:
+    cells: list[Cell] = [100 * (n % 50) for n in range(5_000)]
+    cells[-1] = 101
+    column = coded(files, cells, "DECIMAL(15, 2)")
+    assert column is not None
+    assert column.codes.dtype == np.uint16
+    assert column.matches(Comparison(COLUMN, Op.EQ, 101), COLUMN).tolist() == [
+        *[False] * 4_999,
+        True,
+    ]
+
+
+@pytest.mark.parametrize(
     ("type_name", "cells"),
     [
         ("BIGINT", [0, 65_536]),
