@@ -29,7 +29,6 @@ from pykudu_sql.planner.bind.relations import (
     Relation,
     Scope,
     TableReference,
-    is_comma,
 )
 from pykudu_sql.planner.bind.row_values import ROW_WIDTH
 from pykudu_sql.planner.bind.view_source import (
@@ -56,6 +55,7 @@ from pykudu_sql.planner.functions.query_forms import (
 )
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.unsupported import unsupported_clause, unsupported_item
+from pykudu_sql.planner.parse.using_lists import is_comma
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.vocabulary.function_names import function_names

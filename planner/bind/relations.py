@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.parse.source_spans import node_span
+from pykudu_sql.planner.parse.using_lists import is_comma
 from pykudu_sql.planner.plan.frame_table import is_stored
 from pykudu_sql.planner.plan.query_plans import HistoryWindow
 from pykudu_sql.storage.catalog.table_info import TableInfo
@@ -155,12 +156,6 @@ def stored_type(relation: Relation | None, name: str) -> DataType | None:
 
 MergedColumn = tuple[str, frozenset[Relation]]
 _NO_RELATION: frozenset[Relation] = frozenset()
-_JOIN_WORDS = ("kind", "side", "method", "on", "using")
-
-
-def is_comma(join: exp.Join) -> bool:
-    """Whether a join is written as a comma."""
-    return not any(join.args.get(key) for key in _JOIN_WORDS)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -6,6 +6,7 @@ its query, and must say the same then. What a generator would change is replaced
 
 from sqlglot import exp
 
+from pykudu_sql.planner.parse.using_lists import is_comma
 from pykudu_sql.planner.tree_nodes import nodes_of, with_node
 
 _QUANTILES = {exp.PercentileCont: "QUANTILE_CONT", exp.PercentileDisc: "QUANTILE_DISC"}
@@ -40,16 +41,42 @@ def with_printable_clauses(tree: exp.Expr) -> exp.Expr:
     The generator puts what `percentile_cont(0.5) WITHIN GROUP (ORDER BY x)` orders by in the place
     of the fraction, so that the second print has it twice, and cuts off the parentheses that the
     fraction ends with. The order of `array_agg` it puts into the call each time. Of
-    `UNNEST(x) WITH ORDINALITY` it takes the clause out of the tree.
+    `UNNEST(x) WITH ORDINALITY` it takes the clause out of the tree, and it writes a comma before
+    `UNNEST(x)` as a join, so that USING behind it would have all tables before it on its left side.
     """
     calls = nodes_of(tree, exp.WithinGroup, exp.Unnest)
-    if not any(isinstance(call, exp.WithinGroup) or call.args.get("offset") for call in calls):
+    if not any(map(_is_moved, calls)):
         return tree
     tree = tree.copy()
-    for call in reversed(nodes_of(tree, exp.WithinGroup)):
+    for call in reversed(nodes_of(tree, exp.WithinGroup, exp.Unnest)):
         if _is_percentile(call):
             tree = with_node(tree, call, _quantile(call))
+        elif _is_behind_comma(call):
+            tree = with_node(tree, call, _as_table(call))
     return tree
+
+
+def _is_moved(call: exp.Expr) -> bool:
+    """Whether the generator changes a call, or what stands around it."""
+    is_numbered = isinstance(call, exp.Unnest) and bool(call.args.get("offset"))
+    return isinstance(call, exp.WithinGroup) or is_numbered or _is_behind_comma(call)
+
+
+def _is_behind_comma(call: exp.Expr) -> bool:
+    """Whether `UNNEST(x)` is an item of FROM behind a comma, and a JOIN stands behind it."""
+    comma = call.parent
+    if not isinstance(call, exp.Unnest) or not isinstance(comma, exp.Join) or not is_comma(comma):
+        return False
+    around = comma.parent
+    joins = [] if around is None else around.args["joins"]
+    return not all(map(is_comma, joins[joins.index(comma) :]))
+
+
+def _as_table(call: exp.Expr) -> exp.Table:
+    """`UNNEST(x)` as other table functions are in a tree, the clauses behind it beside it."""
+    function = exp.Unnest(expressions=call.expressions, offset=False)
+    clauses = {key: call.args.get(key) for key in ("alias", "joins")}
+    return exp.Table(this=function, ordinality=call.args.get("offset"), **clauses)
 
 
 def _is_percentile(call: exp.Expr) -> bool:

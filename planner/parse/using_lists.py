@@ -12,6 +12,13 @@ from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.errors import SourceSpan, SyntaxError
 
+_JOIN_WORDS = ("kind", "side", "method", "on", "using")
+
+
+def is_comma(join: exp.Join) -> bool:
+    """Whether a join is written as a comma."""
+    return not any(join.args.get(key) for key in _JOIN_WORDS)
+
 
 def check_using_lists(tree: exp.Expr, tokens: Sequence[Token]) -> None:
     """See that behind USING stand names without qualifiers, at least one.

@@ -58,3 +58,11 @@ def test_percentiles_and_ordinals_are_the_same_in_groups_by_codes() -> None:
             SELECT g, sum(place) FROM t, UNNEST(['a', 'b']) WITH ORDINALITY AS u(item, place)
             GROUP BY g ORDER BY g""")
         assert ordinals.fetchall() == [("even", 120000), ("odd", 120000)]
+
+
+def test_a_comma_before_unnest_stays_one_where_a_join_stands_behind() -> None:
+    tree = parse("SELECT 1 FROM t, UNNEST(x) AS u(k) JOIN y USING (k)")
+    before = tree.copy()
+    printed_twice = {printed(tree), printed(tree)}
+    assert printed_twice == {'SELECT 1 FROM "t", UNNEST("x") AS "u"("k") JOIN "y" USING ("k")'}
+    assert tree == before
