@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from sqlglot import exp
 
+from pykudu_sql.planner.error_positions.call_positions import span_of_call, span_of_computation
 from pykudu_sql.planner.error_positions.clause_positions import span_of_clause
 from pykudu_sql.planner.error_positions.group_positions import span_of_group, span_of_window
 from pykudu_sql.planner.error_positions.name_positions import NAME_STATES, span_of_name
@@ -88,9 +89,9 @@ _FINDERS: Mapping[str, tuple[_Finder, ...]] = {
     "42803": (span_of_group,),
     "42P20": (span_of_window,),
     "42704": (span_of_window,),
-    "42804": (span_of_operation, span_of_clause),
+    "42804": (span_of_operation, span_of_clause, span_of_call),
     "21000": (span_of_clause,),
-    "0A000": (span_of_operation,),
+    "0A000": (span_of_operation, span_of_call, span_of_value),
     "54000": (span_of_operation,),
-    "22": (span_of_value, span_of_operation, span_of_clause),
+    "22": (span_of_value, span_of_operation, span_of_clause, span_of_call, span_of_computation),
 }

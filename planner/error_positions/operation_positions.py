@@ -100,11 +100,19 @@ def _has_literals_of(call: exp.Expr, types: Sequence[str]) -> bool:
 
 
 def _cast(match: _Match, tree: exp.Expr) -> list[exp.Expr]:
-    """Casts to a type as they are written; without any, the calls, which read what they take."""
+    """Casts to a type as they are written; without any, the calls, which read what they take.
+
+    Without these a set operation casts: the one column of its first query.
+    """
     casts = [each for each in nodes_of(tree, exp.Cast) if not isinstance(each, exp.TryCast)]
     if casts:
         return [each.this for each in casts if type_name(each.to) == match["type"]]
-    return [] if tree.find(exp.SetOperation) else nodes_of(tree, exp.Func)
+    calls: list[exp.Expr] = list(nodes_of(tree, exp.Func))
+    united = tree.find(exp.SetOperation)
+    if united is None:
+        return calls
+    entries = [] if calls else united.left.expressions
+    return entries if len(entries) == 1 else []
 
 
 def type_name(data_type: exp.DataType) -> str:
@@ -115,6 +123,13 @@ def type_name(data_type: exp.DataType) -> str:
 def _mentioned(match: _Match, tree: exp.Expr) -> list[exp.Expr]:
     name = match["name"].lower()
     return [call for call in nodes_of(tree, exp.Func) if name in _names(call)]
+
+
+def _cases(_match: _Match, tree: exp.Expr) -> list[exp.Expr]:
+    """CASE, and if(), which is one in other words."""
+    return [
+        each for each in nodes_of(tree, exp.Case, exp.If) if not isinstance(each.parent, exp.Case)
+    ]
 
 
 def _greatest(_match: _Match, tree: exp.Expr) -> list[exp.Expr]:
@@ -185,7 +200,8 @@ _CANDIDATES: Mapping[re.Pattern[str], Callable[[_Match, exp.Expr], list[exp.Expr
         (r"\S.* cannot be cast to (?P<type>\S.*)$", _cast),
         (r"(?i)argument for (?P<name>ntile|nth_value) must", _mentioned),
         (r"window \w+ (?:PRECEDING|FOLLOWING) expression", _framed),
-        (r"cannot mix values .* in (?P<name>CASE|COALESCE) ", _mentioned),
+        (r"cannot mix values .* in CASE ", _cases),
+        (r"cannot mix values .* in (?P<name>COALESCE) ", _mentioned),
         (r"cannot combine types of ", _greatest),
         (r"an expression is given values of types", _written_lists),
         (r"'(?P<name>\w+)' would make a value", _mentioned),

@@ -219,7 +219,7 @@ def _check_merged(name: str, types: Sequence[str | None]) -> None:
 
 
 def check_united(nodes: Iterable[exp.SetOperation], types: ExpressionTypes) -> None:
-    """Refuse set operations of numbers and times, which fail at the first row there is.
+    """Refuse set operations of numbers with times, BINARY or lists: the first row makes them fail.
 
     `nodes`: of a bound query's tree; `types`: of its expressions. Columns behind a `*` and those
     whose type no rule tells are left to the engine. Raises ProgrammingError: there is one.
@@ -230,8 +230,13 @@ def check_united(nodes: Iterable[exp.SetOperation], types: ExpressionTypes) -> N
             continue
         for one, other in zip(left, right, strict=True):
             names = (types.rule_name(one), types.rule_name(other))
-            if any(map(_is_number, names)) and not _ONLY_TIMES.isdisjoint(names):
+            if any(map(_is_number, names)) and any(map(_has_no_numbers, names)):
                 raise _differing("unite columns of a set operation", *names, other)
+
+
+def _has_no_numbers(name: str | None) -> bool:
+    """Whether no number can be cast to a type."""
+    return name in _ONLY_TIMES or name == "BLOB" or _is_nested(name)
 
 
 def _entries(query: exp.Expr) -> list[exp.Expr]:

@@ -89,6 +89,7 @@ _HINTS: Mapping[str, str] = {
     "no function matches": _CAST,
     "no operator matches": _CAST,
     "an explicit cast is required": _CAST,
+    " cannot be cast to ": _CAST,
     "a list is expected": "write [1, 2], a list as a parameter, or a subquery",
 }
 _TRY_CAST = "TRY_CAST gives NULL for a value that its type does not take"
@@ -117,6 +118,7 @@ _NO_TIME_TEXT = re.compile(
 )
 _NO_TIME = re.compile(r"""could not parse string "(.*)" according to format specifier""", re.DOTALL)
 _NO_UNIT = re.compile(r"""extract specifier "(.*)" not recognized""", re.DOTALL)
+_NO_ZONE = re.compile(r"unknown TimeZone '(.*)'", re.DOTALL)
 _NO_DIRECTIVE = re.compile(r"failed to parse format specifier .*: (%\S+)$", re.DOTALL)
 _NO_POSITION = re.compile(r"(ORDER|GROUP BY) term out of range - should be between 1 and (\d+)")
 _BEYOND_TIME = re.compile(
@@ -274,6 +276,8 @@ def _about_a_value(message: str) -> Error | None:
         return InvalidValueError(
             f"'{match[1]}' in a pattern of time means nothing", sqlstate="22023"
         )
+    if match := _NO_ZONE.match(message):
+        return InvalidValueError(f"'{match[1]:.60}' is no time zone", sqlstate="22023")
     if match := _NO_UNIT.match(message):
         unit = f"'{match[1]:.60}' is no unit of time"
         return InvalidValueError(

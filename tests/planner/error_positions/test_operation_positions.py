@@ -45,6 +45,9 @@ def shown(span: SourceSpan | None, statement: str) -> str | None:
         ("INT cannot be cast to DATE", "SELECT a::DATE, b::DATE", None),
         ("DECIMAL(2,1) cannot be cast to TIMESTAMP", "SELECT to_char(5.5, '9.9')", "to_char"),
         ("INT cannot be cast to DATE", "SELECT abs(a) UNION SELECT d", None),
+        ("INT cannot be cast to DATE", "SELECT a UNION SELECT d", "a"),
+        ("INT cannot be cast to DATE", "SELECT a, b UNION SELECT d, e", None),
+        ("cannot mix values of type A and B in CASE expression", "SELECT if(a, 1, b)", "a, 1, b"),
         ("argument for ntile must be greater than zero", "SELECT ntile(0) OVER ()", "ntile"),
         (
             "window ROWS PRECEDING expression cannot be negative",
