@@ -12,6 +12,14 @@ from types import MappingProxyType
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint, check_names
+from pykudu_sql.storage.catalog.schema_changes import (
+    add_column,
+    drop_column,
+    rename_column,
+    replace_column,
+    set_nullable,
+    set_type,
+)
 from pykudu_sql.storage.catalog.table_info import TableInfo, TabletInfo
 from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
 from pykudu_sql.storage.common.default_function import DefaultFunction
@@ -20,11 +28,7 @@ from pykudu_sql.storage.common.types.identifiers import check_comment, check_ide
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types.table_properties import check_properties
 from pykudu_sql.storage.common.types.types import Cell, Compression, DataType, Encoding
-from pykudu_sql.storage.errors import (
-    DuplicateObjectError,
-    InvalidSchemaError,
-    UndefinedObjectError,
-)
+from pykudu_sql.storage.errors import DuplicateObjectError, InvalidSchemaError, UndefinedObjectError
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,21 +186,21 @@ def _apply(table: TableInfo, step: AlterStep) -> TableInfo:
     match step:
         case AddColumn(column):
             resolve_encoding(column.type, column.encoding)
-            return replace(table, schema=schema.add_column(column))
+            return replace(table, schema=add_column(schema, column))
         case DropColumn(name):
             return _without_column(table, name)
         case RenameColumn(name, new_name):
-            return replace(table, schema=schema.rename_column(name, new_name))
+            return replace(table, schema=rename_column(schema, name, new_name))
         case SetDefault(name, value, function):
             column = schema.column(name)
             column = replace(column, write_default=value, default_function=function)
-            return replace(table, schema=schema.replace_column(column))
+            return replace(table, schema=replace_column(schema, column))
         case SetAttributes():
             column = _with_attributes(schema.column(step.name), step)
             resolve_encoding(column.type, column.encoding)
-            return replace(table, schema=schema.replace_column(column))
+            return replace(table, schema=replace_column(schema, column))
         case SetNullable(name, nullable):
-            return replace(table, schema=schema.set_nullable(name, nullable))
+            return replace(table, schema=set_nullable(schema, name, nullable))
         case SetType(name, column_type):
             return _with_type(table, name, column_type)
         case AddCheck(constraint):
@@ -235,7 +239,7 @@ def _with_index(table: TableInfo, name: str, columns: Sequence[str]) -> Schema:
         )
     for column in map(schema.column, dict.fromkeys(columns)):
         indexed = replace(column, indexes=(*column.indexes, name))
-        schema = schema.replace_column(indexed)
+        schema = replace_column(schema, indexed)
     return schema
 
 
@@ -248,7 +252,7 @@ def _without_index(table: TableInfo, name: str) -> Schema:
         )
     for column in schema.indexes[name]:
         rest = tuple(index for index in column.indexes if index != name)
-        schema = schema.replace_column(replace(column, indexes=rest))
+        schema = replace_column(schema, replace(column, indexes=rest))
     return schema
 
 
@@ -264,7 +268,7 @@ def _without_check(table: TableInfo, name: str) -> TableInfo:
 
 
 def _without_column(table: TableInfo, name: str) -> TableInfo:
-    schema = table.schema.drop_column(name)
+    schema = drop_column(table.schema, name)
     column_id = table.schema.column(name).id
     check = next((check for check in table.checks if column_id in check.column_ids), None)
     if check is not None:
@@ -277,7 +281,7 @@ def _without_column(table: TableInfo, name: str) -> TableInfo:
 
 
 def _with_type(table: TableInfo, name: str, column_type: DataType) -> TableInfo:
-    schema = table.schema.set_type(name, column_type)
+    schema = set_type(table.schema, name, column_type)
     column = schema.column(name)
     resolve_encoding(column_type, column.encoding)
     return replace(table, schema=schema)
