@@ -33,7 +33,7 @@ _ELSEWHERE = {
     "58000": "the root of what the system around does",
     "58030": "disks fail: tests/storage/log/test_log_faults.py",
     "58P01": "files that are not there: tests/pykudu_sql/dbapi/test_sqlstates.py",
-    "58P02": "a file that is not replaced: tests/pykudu_sql/executor/writing/test_copy_to.py",
+    "58P02": "a file that is not replaced: tests/pykudu_sql/executor/writing/files/test_copy_to.py",
     "XX000": "a mistake of ours",
     "XX001": "damaged files: tests/storage/faults/test_store_damage.py",
 }

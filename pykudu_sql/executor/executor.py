@@ -23,7 +23,7 @@ def prepare(state: SessionState, plan: "Plan") -> Prepared:
     if isinstance(plan, ConstantRow):
         return Constants(state, plan)
     if isinstance(plan, CopyTable):
-        from pykudu_sql.executor.writing.copy_to import copy_table
+        from pykudu_sql.executor.writing.files.copy_to import copy_table
 
         return partial(copy_table, state, plan)
     return _runner_of_plans()(state, plan)

@@ -73,11 +73,11 @@ def prepare_plan(state: SessionState, plan: Plan) -> Prepared:
 
             return partial(change, state, plan)
         case CopyFrom():
-            from pykudu_sql.executor.writing.copy_from import copy_from
+            from pykudu_sql.executor.writing.files.copy_from import copy_from
 
             return partial(copy_from, state, plan)
         case CopyTo():
-            from pykudu_sql.executor.writing.copy_to import copy_to
+            from pykudu_sql.executor.writing.files.copy_to import copy_to
 
             return partial(copy_to, state, plan)
         case RestoreTable():

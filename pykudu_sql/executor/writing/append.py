@@ -43,7 +43,7 @@ from pykudu_sql.executor.writing.collecting import (
     write_fitting,
 )
 from pykudu_sql.executor.writing.column_values import array_of
-from pykudu_sql.executor.writing.copy_from import copy_files
+from pykudu_sql.executor.writing.files.copy_from import copy_files
 from pykudu_sql.executor.writing.parameter_batches import (
     collect_pieces,
     cut,

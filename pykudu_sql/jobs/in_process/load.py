@@ -20,7 +20,7 @@ from pykudu_sql.database import open_database
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.executor.writing.chunked_rows import chunk_bytes
 from pykudu_sql.executor.writing.collecting import collect_columns, faults, key_of
-from pykudu_sql.executor.writing.file_rows import (
+from pykudu_sql.executor.writing.files.file_rows import (
     UnfitRow,
     fitting_rows,
     json_row,

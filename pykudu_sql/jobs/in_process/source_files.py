@@ -14,7 +14,7 @@ from typing import Final
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.executor.writing.file_rows import open_rows
+from pykudu_sql.executor.writing.files.file_rows import open_rows
 from pykudu_sql.files.file_access import FileAccess, PermittedFile
 from pykudu_sql.files.formats import FORMATS, FileKind, file_kind, named_format
 from pykudu_sql.files.reading.json_rows import JsonRows

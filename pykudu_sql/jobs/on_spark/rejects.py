@@ -10,7 +10,7 @@ from pyspark.sql import functions as f
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.executor.writing.collecting import key_of
-from pykudu_sql.executor.writing.file_rows import json_row
+from pykudu_sql.executor.writing.files.file_rows import json_row
 from pykudu_sql.files.reading.source_lines import lines_of
 from pykudu_sql.jobs.in_process.source_files import SourceFile
 from pykudu_sql.jobs.on_spark.key_check import find_key_conflicts

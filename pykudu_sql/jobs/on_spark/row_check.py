@@ -15,7 +15,12 @@ from pyspark.sql import types as t
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.executor.writing.collecting import faults
-from pykudu_sql.executor.writing.file_rows import FittingRows, UnfitRow, fitting_rows, json_row
+from pykudu_sql.executor.writing.files.file_rows import (
+    FittingRows,
+    UnfitRow,
+    fitting_rows,
+    json_row,
+)
 from pykudu_sql.files.reading.row_files import TORN, RowFile
 from pykudu_sql.jobs.rejects import BROKEN, NO_VALUE, rule_reason
 from pykudu_sql.spark.arrow.arrow_types import spark_type

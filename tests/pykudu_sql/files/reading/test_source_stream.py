@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import pykudu_sql
-from pykudu_sql.executor.writing.file_rows import open_rows
+from pykudu_sql.executor.writing.files.file_rows import open_rows
 from pykudu_sql.files.file_access import FileAccess
 from pykudu_sql.files.formats import FileOptions, file_kind
 from pykudu_sql.files.reading import csv_rows, json_rows, source_stream

@@ -25,14 +25,9 @@ from pykudu_sql.executor.writing.chunked_rows import (
     file_rows,
     write_rows,
 )
-from pykudu_sql.executor.writing.collecting import (
-    collect_columns,
-    faults,
-    first_fault,
-    row_error,
-)
-from pykudu_sql.executor.writing.copy_options import access_of, kind_of
-from pykudu_sql.executor.writing.file_rows import UnfitRow, fitting_rows, open_rows
+from pykudu_sql.executor.writing.collecting import collect_columns, faults, first_fault, row_error
+from pykudu_sql.executor.writing.files.copy_options import access_of, kind_of
+from pykudu_sql.executor.writing.files.file_rows import UnfitRow, fitting_rows, open_rows
 from pykudu_sql.executor.writing.present_keys import IN_COPY, way_out
 from pykudu_sql.executor.writing.writes import mode_of, written
 from pykudu_sql.files.file_access import FileAccess, PermittedFile

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pykudu_sql.executor.writing.file_rows import UnfitRow, json_row
+from pykudu_sql.executor.writing.files.file_rows import UnfitRow, json_row
 from pykudu_sql.storage.errors import DataError
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.chunked_rows import ChunkedRows, exported_rows, exported_table
-from pykudu_sql.executor.writing.copy_options import access_of, kind_of
+from pykudu_sql.executor.writing.files.copy_options import access_of, kind_of
 from pykudu_sql.files.atomic_output import atomic_replacement
 from pykudu_sql.files.writing.partitioned_files import partitioned_writer
 from pykudu_sql.files.writing.row_writers import row_writer

@@ -15,8 +15,9 @@ from pyarrow import orc
 
 import pykudu_sql
 from pykudu_sql import Connection
-from pykudu_sql.executor.writing import chunked_rows, copy_from
+from pykudu_sql.executor.writing import chunked_rows
 from pykudu_sql.executor.writing.collecting import faults, first_fault
+from pykudu_sql.executor.writing.files import copy_from
 from pykudu_sql.executor.writing.present_keys import IN_COPY
 from pykudu_sql.files.reading import csv_rows, json_rows
 from pykudu_sql.storage.errors import DataError, Error

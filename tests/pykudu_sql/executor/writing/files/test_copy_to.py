@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 import pykudu_sql
 from pykudu_sql import Connection
 from pykudu_sql.executor.reading import row_batches, scanned_rows
-from pykudu_sql.executor.writing import chunked_rows, copy_options, copy_to
+from pykudu_sql.executor.writing import chunked_rows
+from pykudu_sql.executor.writing.files import copy_options, copy_to
 from pykudu_sql.files.writing import row_writers
 from pykudu_sql.storage.errors import DataError, Error
 
