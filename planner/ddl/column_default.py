@@ -55,7 +55,8 @@ def with_default(column: ColumnSchema, default: Expression, context: PlanContext
 def frozen(column: ColumnSchema, context: PlanContext) -> ColumnSchema:
     """A column to be added, with what rows show that are there already.
 
-    A time is that of the statement; of a function of chance `schema_changes.add_column` says what to do.
+    A time is that of the statement; of a function of chance `schema_changes.add_column` says what
+    to do.
     """
     function = column.default_function
     if function is None or not function.is_of_the_moment:
