@@ -15,6 +15,7 @@ from pykudu_sql.shell.editing.join_conditions import join_conditions
 from pykudu_sql.shell.editing.open_call import open_call
 from pykudu_sql.shell.editing.tokens import FUNCTIONS, KEYWORDS, TYPES
 from pykudu_sql.shell.output.display import escape
+from pykudu_sql.shell.own_queries import query
 from pykudu_sql.shell.settings import FORMATS, saved_names
 from pykudu_sql.statements import list_show_statements, list_statements
 
@@ -164,7 +165,7 @@ class ShellCompleter(Completer):
 
     def _rows(self, statement: str) -> list[tuple[Any, ...]]:
         try:
-            return self._session.query(statement)
+            return query(self._session.connection, statement)
         except pykudu_sql.Error:
             return []  # such as of a transaction that has failed
 
@@ -185,7 +186,7 @@ class ShellCompleter(Completer):
         """All functions, read once; those of `FUNCTIONS` while they cannot be read."""
         if not self._cached_functions:
             try:
-                rows = self._session.query("SHOW FUNCTIONS")
+                rows = query(self._session.connection, "SHOW FUNCTIONS")
             except pykudu_sql.Error:
                 return sorted(FUNCTIONS)
             names = [name for (name,) in rows]

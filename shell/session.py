@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import pykudu_sql
 from pykudu_sql.shell.editing.explain_json import explain_as_json
@@ -43,9 +43,6 @@ _MAX_READ_DEPTH = 16
 # The values of the setting `pager` with which texts go through the pager, and results do.
 PAGERS_OF_TEXT = ("on", "auto")
 PAGERS_OF_RESULTS = ("on",)
-_READ_ONLY = "25006"
-_REFUSALS = ("22", "42")  # classes of SQLSTATEs: values, names and rules of access
-_SYNTAX = "42601"  # also of statements that EXPLAIN does not take
 # Errors of a file that is no script. Their messages quote the file, so they are not printed: a user
 # who may name a file here may lack the right to read it.
 _NO_SQL = (pykudu_sql.UnknownStatementError, UnknownCommandError)
@@ -303,36 +300,11 @@ class ShellSession:
             self.is_once = False
             self.output.restore()
 
-    @contextmanager
-    def uncounted(self) -> Iterator[None]:
-        """A block whose statements are the shell's own: `sys.statements` does not count them."""
-        connection = self.connection
-        before, connection.counts_statements = connection.counts_statements, False
-        try:
-            yield
-        finally:
-            connection.counts_statements = before
-
-    def query(self, sql: str, values: Sequence[Value] | Parameters = ()) -> "list[tuple[Any, ...]]":
-        """The rows of a query of the shell's own, which counts as no statement of the user's.
-
-        Raises pykudu_sql.Error: it failed.
-        """
-        with self.uncounted():
-            return self.connection.execute(sql, values).fetchall()
-
     def is_refused(self, sql: str) -> bool:
-        """Whether a statement cannot run now: it writes to the past, or breaks a rule as it stands.
+        """Whether a statement that runs next is refused as it stands: see `own_queries`."""
+        from pykudu_sql.shell.own_queries import is_refused
 
-        `sql`: that runs next. Where that does not show before it runs, the answer is no.
-        """
-        explain_sql = f"EXPLAIN {sql}"
-        try:
-            self.query(explain_sql, self._parameters(explain_sql, None))
-        except pykudu_sql.Error as error:
-            state = error.sqlstate
-            return state == _READ_ONLY or (state.startswith(_REFUSALS) and state != _SYNTAX)
-        return False
+        return is_refused(self.connection, sql, self._parameters(sql, None))
 
     def _execute_and_print(self, sql: str, values: Sequence[Value] | None) -> str:
         """Run a statement, print its rows and return its summary."""
@@ -357,10 +329,11 @@ class ShellSession:
         explain_sql = explain_as_json(sql)
         if explain_sql is None:
             return None
+        from pykudu_sql.shell.own_queries import query
+
         try:
             values = self._parameters(explain_sql, None)
-            with self.uncounted():
-                document = self.connection.execute(explain_sql, values).fetchall()[0][0]
+            ((document,),) = query(self.connection, explain_sql, values)
         except pykudu_sql.Error:
             return None  # the statement itself will say so, in its own words
         with self.paged(PAGERS_OF_RESULTS):

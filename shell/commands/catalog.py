@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.shell.commands.command import quote_identifier
 from pykudu_sql.shell.editing.tokens import tokenize
+from pykudu_sql.shell.own_queries import query
 from pykudu_sql.shell.settings import UsageError, suggest_name
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ class Relation:
 
 def list_relations(session: "ShellSession") -> list[Relation]:
     """All tables and views, by name."""
-    rows = session.query("SELECT name, database_name, kind FROM sys.tables ORDER BY name")
+    rows = query(
+        session.connection, "SELECT name, database_name, kind FROM sys.tables ORDER BY name"
+    )
     return [
         Relation(
             name,
@@ -65,7 +68,7 @@ def find_relation(session: "ShellSession", name: str) -> Relation | None:
 
     None if there is none, also for tables of `sys`.
     """
-    ((in_use,),) = session.query("SELECT current_database()")
+    ((in_use,),) = query(session.connection, "SELECT current_database()")
     candidates = [(in_use, name), (in_use, name.lower())]
     database, dot, rest = name.partition(".")
     if dot:
@@ -77,16 +80,17 @@ def find_relation(session: "ShellSession", name: str) -> Relation | None:
 def creating_statement(session: "ShellSession", item: Relation) -> str:
     """The CREATE statement of a table or view."""
     kind = "VIEW" if item.is_view else "TABLE"
-    ((statement,),) = session.query(f"SHOW CREATE {kind} {item.sql}")
+    ((statement,),) = query(session.connection, f"SHOW CREATE {kind} {item.sql}")
     return str(statement)
 
 
 def indexes_by_table(session: "ShellSession") -> dict[str, dict[str, list[str]]]:
     """By names of tables in the catalog: their indexes with their columns."""
     indexes: dict[str, dict[str, list[str]]] = {}
-    for table, name, column in session.query(
+    for table, name, column in query(
+        session.connection,
         "SELECT table_name, name, column_name FROM sys.indexes "
-        "ORDER BY table_name, name, column_position"
+        "ORDER BY table_name, name, column_position",
     ):
         indexes.setdefault(table, {}).setdefault(name, []).append(column)
     return indexes

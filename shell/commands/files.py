@@ -16,6 +16,7 @@ from pykudu_sql.shell.commands.command import (
 from pykudu_sql.shell.commands.introspection import schema
 from pykudu_sql.shell.editing.typed_keys import drawn_keys
 from pykudu_sql.shell.output.sql_literals import inserts
+from pykudu_sql.shell.own_queries import uncounted
 from pykudu_sql.shell.settings import UsageError
 from pykudu_sql.shell.subcommands import names_a_database
 
@@ -99,7 +100,7 @@ def dump(session: "ShellSession", arguments: Sequence[str]) -> None:
         if table.is_view:
             continue
         with (
-            session.uncounted(),
+            uncounted(session.connection),
             session.connection.execute(f"SELECT * FROM {table.sql}") as cursor,
         ):
             names = [quote_identifier(column[0]) for column in cursor.description or ()]

@@ -14,6 +14,7 @@ from pykudu_sql.shell.commands.catalog import (
 )
 from pykudu_sql.shell.commands.command import command, quote_identifier
 from pykudu_sql.shell.commands.listing import list_rows, show_rows
+from pykudu_sql.shell.own_queries import query
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
@@ -81,10 +82,10 @@ def schema(session: "ShellSession", arguments: Sequence[str]) -> None:
         session.output.write(f"{statement};\n")
 
     if not arguments:
-        for database, *_ in session.query("SHOW DATABASES"):
+        for database, *_ in query(session.connection, "SHOW DATABASES"):
             if database != DEFAULT_DATABASE:
-                ((statement,),) = session.query(
-                    f"SHOW CREATE DATABASE {quote_identifier(database)}"
+                ((statement,),) = query(
+                    session.connection, f"SHOW CREATE DATABASE {quote_identifier(database)}"
                 )
                 session.output.write(f"{statement};\n")
     indexes = indexes_by_table(session)
@@ -145,7 +146,7 @@ def columns(session: "ShellSession", arguments: Sequence[str]) -> None:
         name = matched.catalog_name
         list_rows(session, _STORED_COLUMNS, [name, name])
         is_drawn = session.settings.format == "table" and not matched.is_view
-        if is_drawn and not session.query(_FILES, [name]):
+        if is_drawn and not query(session.connection, _FILES, [name]):
             session.output.write(f"{name} has no files yet, so no sizes: FLUSH TABLE {name}\n")
 
 
@@ -183,7 +184,7 @@ def functions(session: "ShellSession", arguments: Sequence[str]) -> None:
         list_rows(session, "SHOW FUNCTIONS")
         return
     pattern = arguments[0].replace("*", "%").replace("'", "''")
-    names = session.query(f"SHOW FUNCTIONS LIKE '{pattern}'")
+    names = query(session.connection, f"SHOW FUNCTIONS LIKE '{pattern}'")
     forms = session.connection.list_signatures()
     rows = [(name, f"{name}({form})") for (name,) in names for form in forms.get(name, ("",))]
     show_rows(session, ("name", "call"), rows)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pykudu_sql.shell.commands.command import quote_identifier
+from pykudu_sql.shell.own_queries import uncounted
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.parameters import Value
@@ -26,7 +27,7 @@ def list_rows(session: "ShellSession", sql: str, values: "Sequence[Value]" = ())
     limited = session.settings
     session.settings = replace(limited, max_rows=0)
     try:
-        with session.uncounted():
+        with uncounted(session.connection):
             session.run_statement(sql, values)
     finally:
         session.settings = limited

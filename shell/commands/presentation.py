@@ -14,6 +14,7 @@ from pykudu_sql.shell.commands.command import (
     show_switch,
 )
 from pykudu_sql.shell.output.clipboard import clipboard_program, copy_to_program
+from pykudu_sql.shell.own_queries import query
 from pykudu_sql.shell.settings import FORMATS, PAGERS, Settings, UsageError, replace_setting
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def settings(session: "ShellSession", arguments: Sequence[str]) -> None:
     for field in fields(Settings):
         choice_text = _choice_text(field.name, getattr(session.settings, field.name))
         session.output.write(f"{field.name}: {choice_text}\n")
-    for name, value, *_ in session.query("SHOW SETTINGS"):
+    for name, value, *_ in query(session.connection, "SHOW SETTINGS"):
         session.output.write(f"SET {name} = {'DEFAULT' if value is None else value}\n")
 
 

@@ -15,6 +15,7 @@ from pykudu_sql.shell.output.drawings.row_changes import change_line, net_change
 from pykudu_sql.shell.output.drawings.rowset_picture import LEGEND, RowsetShape, draw_rowsets
 from pykudu_sql.shell.output.spans import Line, Role, Span
 from pykudu_sql.shell.output.wrapping import wrap_line
+from pykudu_sql.shell.own_queries import query, uncounted
 from pykudu_sql.shell.parameters import Value, parse_value, split_arguments
 from pykudu_sql.shell.settings import UsageError, suggest_name
 from pykudu_sql.storage.common.noun_count import noun_count
@@ -79,7 +80,7 @@ def asof(session: "ShellSession", arguments: Sequence[str]) -> None:
 
 
 def _read_as_of(session: "ShellSession", moment: str) -> None:
-    with session.uncounted():
+    with uncounted(session.connection):
         session.run_statement(f"SET as_of = {moment}")
 
 
@@ -107,13 +108,13 @@ def diff(session: "ShellSession", arguments: Sequence[str]) -> None:
     keys, others = _columns(session, table)
     order = ", ".join([*map(quote_identifier, keys), "_commit_timestamp", "_change_type DESC"])
     if session.settings.format != "table":
-        with session.uncounted():
+        with uncounted(session.connection):
             session.run_statement(f"SELECT * FROM {changes} ORDER BY {order}")
         return
     column_list = ", ".join(map(quote_identifier, (*keys, *others)))
     counts = {"added": 0, "changed": 0, "removed": 0}
-    query = f"SELECT _change_type, {column_list} FROM {changes} ORDER BY {order}"
-    with session.uncounted(), session.connection.execute(query) as cursor:
+    rows_sql = f"SELECT _change_type, {column_list} FROM {changes} ORDER BY {order}"
+    with uncounted(session.connection), session.connection.execute(rows_sql) as cursor:
 
         def events() -> Iterator[tuple[str, Sequence[Any]]]:
             while rows := cursor.fetchmany(_BATCH_ROWS):
@@ -144,10 +145,10 @@ def log(session: "ShellSession", arguments: Sequence[str]) -> None:
         f"WHERE {where} ORDER BY _valid_from"
     )
     if session.settings.format != "table":
-        with session.uncounted():
+        with uncounted(session.connection):
             session.run_statement(sql, values)
         return
-    versions = [(begin, end, row) for begin, end, *row in session.query(sql, values)]
+    versions = [(begin, end, row) for begin, end, *row in query(session.connection, sql, values)]
     for line in version_lines((*keys, *others), len(keys), versions):
         _write_wrapped(session, line)
     session.output.write(f"{noun_count(len(versions), 'version')}\n")
@@ -183,8 +184,8 @@ def _of_key(
 def why(session: "ShellSession", arguments: Sequence[str]) -> None:
     table = _table(session, arguments[0])
     where, values = _of_key(table, _columns(session, table)[0], arguments[1:])
-    ((plan,),) = session.query(
-        f"EXPLAIN (FORMAT JSON) SELECT * FROM {table.sql} WHERE {where}", values
+    ((plan,),) = query(
+        session.connection, f"EXPLAIN (FORMAT JSON) SELECT * FROM {table.sql} WHERE {where}", values
     )
     lookup = json.loads(plan).get("lookup")
     if lookup is None:
@@ -202,8 +203,8 @@ def why(session: "ShellSession", arguments: Sequence[str]) -> None:
 def layout(session: "ShellSession", arguments: Sequence[str]) -> None:
     table = _table(session, arguments[0])
     shapes: dict[int, list[RowsetShape]] = {}
-    for tablet, number, kind, rows, _, changes, low, high in session.query(
-        _ROWSETS, [table.catalog_name]
+    for tablet, number, kind, rows, _, changes, low, high in query(
+        session.connection, _ROWSETS, [table.catalog_name]
     ):
         if rows:
             shapes.setdefault(tablet, []).append(
@@ -216,7 +217,9 @@ def layout(session: "ShellSession", arguments: Sequence[str]) -> None:
                 )
             )
     columns = (session.output.width() or _PICTURE_COLUMNS) - 4
-    for tablet, part, rowsets, rows, size, height in session.query(_TABLETS, [table.catalog_name]):
+    for tablet, part, rowsets, rows, size, height in query(
+        session.connection, _TABLETS, [table.catalog_name]
+    ):
         heading = f"tablet {tablet}" + (f"  {part}" if part else "")
         amounts = f"{noun_count(rowsets, 'rowset')}, {noun_count(rows, 'row')}"
         counts = f"  {amounts}, {size}, height {height or 0:.1f}"
@@ -232,7 +235,7 @@ def _write_wrapped(session: "ShellSession", line: Line) -> None:
 
 
 def _snapshots(session: "ShellSession") -> set[str]:
-    return {name for (name,) in session.query("SELECT name FROM sys.snapshots")}
+    return {name for (name,) in query(session.connection, "SELECT name FROM sys.snapshots")}
 
 
 def _table(session: "ShellSession", name: str) -> Relation:
@@ -247,7 +250,8 @@ def _table(session: "ShellSession", name: str) -> Relation:
 
 def _columns(session: "ShellSession", table: Relation) -> tuple[list[str], list[str]]:
     """Names of the key columns, in the key's order, and of the others."""
-    rows = session.query(
+    rows = query(
+        session.connection,
         "SELECT name, key_position FROM sys.columns WHERE table_name = ? AND NOT hidden "
         "ORDER BY key_position, position",
         [table.catalog_name],

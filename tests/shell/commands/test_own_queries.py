@@ -7,8 +7,11 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
+from pykudu_sql import Connection
+from pykudu_sql.shell import completer
 from pykudu_sql.shell.commands import registry
 from pykudu_sql.shell.completer import ShellCompleter
+from pykudu_sql.shell.own_queries import query
 from pykudu_sql.shell.session import ShellSession, StatementFailed
 from pykudu_sql.shell.settings import Settings
 
@@ -27,7 +30,10 @@ def session() -> Iterator[ShellSession]:
 
 
 def counted(session: ShellSession) -> list[str]:
-    return [text for text, calls in session.query("SELECT statement, calls FROM sys.statements")]
+    return [
+        text
+        for text, calls in query(session.connection, "SELECT statement, calls FROM sys.statements")
+    ]
 
 
 TYPED = (
@@ -62,11 +68,11 @@ LOOKS = (
 
 
 def test_completion_counts_for_nothing(session: ShellSession) -> None:
-    completer = ShellCompleter(session)
+    completion = ShellCompleter(session)
     for typed in TYPED:
         document = Document(typed, len(typed))
-        list(completer.get_completions(document, CompleteEvent(completion_requested=True)))
-    completer.signature(Document("SELECT abs(", 11))
+        list(completion.get_completions(document, CompleteEvent(completion_requested=True)))
+    completion.signature(Document("SELECT abs(", 11))
     assert counted(session) == ["RESET STATEMENTS"]
 
 
@@ -75,7 +81,12 @@ def test_completion_asks_once_however_many_tables_there_are(
 ) -> None:
     session.run_script("CREATE TABLE u (a BIGINT PRIMARY KEY); CREATE INDEX by_a ON u (a);")
     asked: list[str] = []
-    monkeypatch.setattr(session, "query", lambda sql: asked.append(sql) or [("by_a",), ("by_b",)])
+
+    def rows(_: Connection, sql: str) -> list[tuple[str]]:
+        asked.append(sql)
+        return [("by_a",), ("by_b",)]
+
+    monkeypatch.setattr(completer, "query", rows)
     event = CompleteEvent(completion_requested=True)
     offered = ShellCompleter(session).get_completions(Document("DROP INDEX ", 11), event)
     assert [each.text for each in offered] == ["by_a", "by_b"]
