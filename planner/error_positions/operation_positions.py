@@ -104,15 +104,24 @@ def _cast(match: _Match, tree: exp.Expr) -> list[exp.Expr]:
 
     Without these a set operation casts: the one column of its first query.
     """
-    casts = [each for each in nodes_of(tree, exp.Cast) if not isinstance(each, exp.TryCast)]
-    if casts:
-        return [each.this for each in casts if type_name(each.to) == match["type"]]
+    if _casts(tree):
+        return cast_operands(match["type"], tree)
     calls: list[exp.Expr] = list(nodes_of(tree, exp.Func))
     united = tree.find(exp.SetOperation)
     if united is None:
         return calls
     entries = [] if calls else united.left.expressions
     return entries if len(entries) == 1 else []
+
+
+def cast_operands(target: str, tree: exp.Expr) -> list[exp.Expr]:
+    """What CASTs to a type take. `target`: the type as errors write it."""
+    return [cast.this for cast in _casts(tree) if type_name(cast.to) == target]
+
+
+def _casts(tree: exp.Expr) -> list[exp.Cast]:
+    """The casts that may fail, as they are written."""
+    return [each for each in nodes_of(tree, exp.Cast) if not isinstance(each, exp.TryCast)]
 
 
 def type_name(data_type: exp.DataType) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from pykudu_sql.planner.error_positions.operation_positions import only_span, type_name
+from pykudu_sql.planner.error_positions.operation_positions import cast_operands, only_span
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.errors import SourceSpan
@@ -32,7 +32,9 @@ def span_of_value(message: str, tree: exp.Expr) -> SourceSpan | None:
         if span is not None:
             return span
     if match := _BEYOND_TYPE.fullmatch(message):
-        return _cast_value(match["type"], tree)
+        # Values that meet may get a type of all digits without a cast.
+        is_unasked = match["type"].startswith("DECIMAL(38,")
+        return None if is_unasked else only_span(cast_operands(match["type"], tree))
     for pattern in (_DOCUMENT, _EXPRESSION):
         if match := pattern.match(message):
             return only_span(each for each in texts if match["text"] in each.name)
@@ -41,14 +43,6 @@ def span_of_value(message: str, tree: exp.Expr) -> SourceSpan | None:
         name = match["name"].lower()
         return only_span(c for c in nodes_of(tree, exp.Column) if c.name.lower() == name)
     return span
-
-
-def _cast_value(name: str, tree: exp.Expr) -> SourceSpan | None:
-    """What the one CAST to a type takes; none where values that meet may get the type unasked."""
-    if name.startswith("DECIMAL(38,"):
-        return None
-    casts = (cast for cast in nodes_of(tree, exp.Cast) if not isinstance(cast, exp.TryCast))
-    return only_span(cast.this for cast in casts if type_name(cast.to) == name)
 
 
 def _is_unique_literal(number: exp.Literal) -> bool:

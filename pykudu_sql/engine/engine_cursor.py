@@ -46,6 +46,23 @@ class BoundQuery:
     kinds: list[Any]
 
 
+@dataclass(frozen=True, slots=True)
+class _View:
+    """What reads a relation.
+
+    Attributes:
+        table: its rows.
+        is_bounded: whether a view over the table tells DuckDB the bounds of integers.
+    """
+
+    table: ReplaceableTable
+    is_bounded: bool
+
+    def fits(self, schema: pa.Schema) -> bool:
+        """Whether rows of a schema can be put behind it."""
+        return bool(self.table.row_schema.equals(schema, True))
+
+
 class EngineCursor:
     """A cursor, the views that it has, and the queries bound to them. For one query at a time."""
 
@@ -55,7 +72,7 @@ class EngineCursor:
         """`replaces`: whether its DuckDB `reads_replaced`."""
         self.connection = connection
         self._replaces = replaces
-        self._views: dict[str, ReplaceableTable] = {}
+        self._views: dict[str, _View] = {}
         self._plain: list[str] = []  # names of relations that are dropped with their query
         self._bound: OrderedDict[str, BoundQuery] = OrderedDict()
 
@@ -63,7 +80,7 @@ class EngineCursor:
         """Whether relations of these names and schemas have their views already."""
         views = self._views
         return all(
-            (view := views.get(name)) is not None and view.row_schema.equals(schema, True)
+            (view := views.get(name)) is not None and view.fits(schema)
             for name, schema in schemas.items()
         )
 
@@ -73,30 +90,29 @@ class EngineCursor:
         `schema`: of all its columns; `rows`: a table, or whatever else DuckDB reads as one.
         """
         view = self._views.get(name)
-        if view is not None and isinstance(rows, pa.Table) and view.row_schema.equals(schema, True):
-            view.put(rows)
+        if view is not None and isinstance(rows, pa.Table) and view.fits(schema):
+            view.table.put(rows)
             return
         self._bound.clear()
         limits = limits_of(schema)
-        if view is not None and (limits or limits_of(view.row_schema)):
+        if view is not None and (limits or view.is_bounded):
             self._drop(name)  # one without limits is replaced by its name
         self._views.pop(name, None)
         if not self._replaces or not isinstance(rows, pa.Table):
             self._plain.append(name)
             self.connection.register(name, rows)
             return
-        view = ReplaceableTable(schema)
-        view.put(rows)
+        table = ReplaceableTable(schema)
+        table.put(rows)
         if limits:
-            self.connection.register(name + _UNBOUNDED, view)
+            self.connection.register(name + _UNBOUNDED, table)
             self.connection.execute(_bounding_view(name, schema, limits))
         else:
-            self.connection.register(name, view)
-        self._views[name] = view
+            self.connection.register(name, table)
+        self._views[name] = _View(table, bool(limits))
 
     def _drop(self, name: str) -> None:
-        view = self._views.pop(name)
-        if limits_of(view.row_schema):
+        if self._views.pop(name).is_bounded:
             self.connection.execute(f"DROP VIEW {quote_name(name)}")
             self.connection.unregister(name + _UNBOUNDED)
         else:
@@ -124,7 +140,7 @@ class EngineCursor:
             view = self._views.get(name)
             if view is None:
                 continue
-            view.clear()
+            view.table.clear()
             if len(self._views) > _MOST_VIEWS:
                 self._bound.clear()
                 self._drop(name)

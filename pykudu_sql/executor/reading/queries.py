@@ -12,7 +12,12 @@ from pykudu_sql.error_boundary import ErrorBoundary
 from pykudu_sql.executor.reading.early_subqueries import read_for
 from pykudu_sql.executor.reading.engine_runs import engine_request, failures_of, run_engine
 from pykudu_sql.executor.reading.history_rows import HistoryStream
-from pykudu_sql.executor.reading.scanned_rows import result_types, scanned_rows, selected_rows
+from pykudu_sql.executor.reading.scanned_rows import (
+    deciding_scan,
+    result_types,
+    scanned_rows,
+    selected_rows,
+)
 from pykudu_sql.executor.reading.scans import StreamedScan, rows_at_hand
 from pykudu_sql.executor.reading.top_rows import narrowed_queries
 from pykudu_sql.executor.session_state import SessionState
@@ -37,12 +42,42 @@ def select(state: SessionState, query: Query, parameters: ParameterValues) -> Ou
         if row is not None:
             return row
     if state.settings.engine != EMBEDDED:
-        outcome = answer(state, query, parameters, transaction)
-        return _materialized(outcome.table, query, outcome.types)
-    rows = scanned_rows(state, query, parameters, transaction)
-    if rows is None:
+        result = answer(state, query, parameters, transaction)
+        return _materialized(result.table, query, result.types)
+    outcome = _read_rows(state, query, parameters, transaction)
+    if outcome is None:
         return _computed_rows(state, query, parameters, transaction)
-    return _as_scanned(query, rows)
+    return outcome
+
+
+def _read_rows(
+    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
+) -> Outcome | None:
+    """The rows that one scan gives alone, or over the first rows of a table; None for others.
+
+    It returns before the engine computes the others, so that the scan's rowsets are let go of.
+    """
+    table_scan = deciding_scan(state, query, parameters, transaction)
+    rows = scanned_rows(state, query, table_scan)
+    if rows is None:
+        for narrowed in narrowed_queries(state, query, parameters, transaction):
+            outcome = _first_rows(state, narrowed, parameters, transaction)
+            if query.has_first_rows(outcome.rowcount):
+                return outcome
+        rows = selected_rows(state, query, table_scan)
+    return None if rows is None else _as_scanned(query, rows)
+
+
+def _first_rows(
+    state: SessionState, narrowed: Query, parameters: ParameterValues, transaction: Transaction
+) -> Outcome:
+    """The rows of a narrowed query, which are few."""
+    table_scan = deciding_scan(state, narrowed, parameters, transaction)
+    rows = scanned_rows(state, narrowed, table_scan)
+    if rows is not None:
+        return _as_scanned(narrowed, rows)
+    result = compute(state, narrowed, parameters, transaction)
+    return _materialized(result.table, narrowed, result.types)
 
 
 def _as_scanned(query: Query, rows: pa.Table) -> Outcome:
@@ -64,18 +99,6 @@ def _computed_rows(
     must be known how many there are, and where a later statement of the transaction could change
     what is still to be read.
     """
-    for narrowed in narrowed_queries(state, query, parameters, transaction):
-        rows = scanned_rows(state, narrowed, parameters, transaction)
-        if rows is None:
-            result = compute(state, narrowed, parameters, transaction)
-            outcome = _materialized(result.table, query, result.types)
-        else:
-            outcome = _as_scanned(query, rows)
-        if query.has_first_rows(outcome.rowcount):
-            return outcome
-    rows = selected_rows(state, query, parameters, transaction)
-    if rows is not None:
-        return _as_scanned(query, rows)
     query, relations = read_for(state, query, parameters, transaction)
     most = inf if _reads_own_writes(relations) else state.settings.result_memory_bytes
     stream = _engine_stream(state, query, relations, parameters, most)

@@ -39,17 +39,43 @@ from pykudu_sql.storage.transaction.transaction import Transaction
 MOST_ROWS = 64 * 1024
 
 
-def scanned_rows(
+def deciding_scan(
     state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
-) -> pa.Table | None:
-    """The rows of a query by its scan alone, where that looks at few; else None.
+) -> TableScan | None:
+    """The scan whose rows are the result, not read yet.
 
-    Raises Error: see `queries.compute`.
+    None where the engine computes something of them, or compares a value that no predicate holds
+    exactly. Raises InterfaceError: a parameter has no value; DataError: one does not fit.
     """
     scanned = query.scanned
     if scanned is None:
         return None
-    table_scan = _deciding_scan(state, query, scanned, parameters, transaction)
+    (scan,) = query.scans
+    predicate = None
+    if scan.predicate is not None:
+        filled = fill(scan.predicate, parameters)
+        if not filled.is_exact:
+            return None
+        predicate = None if filled.predicate == ALWAYS else filled.predicate
+    state.check_cancelled()
+    check_parameter_values(query, parameters, state.engine, state.computed_types)
+    narrowed = replace(
+        scan,
+        column_ids=tuple(
+            dict.fromkeys((*scanned.outputs, *(key.column_id for key in scanned.sort)))
+        ),
+        order=scanned.order,
+    )
+    return prepared_scan(state, narrowed, predicate, transaction)
+
+
+def scanned_rows(
+    state: SessionState, query: Query, table_scan: TableScan | None
+) -> pa.Table | None:
+    """The rows of a query by its scan alone, where that looks at few; else None.
+
+    `table_scan`: the `deciding_scan` of the query. Raises Error: see `queries.compute`.
+    """
     if table_scan is None:
         return None
     row_filter = table_scan.row_filter()
@@ -58,28 +84,24 @@ def scanned_rows(
     if row_filter is not None:  # rowsets are read side by side only where much is left of them
         table_scan = with_ranges(table_scan)
     blocks = list(table_scan.exact_blocks(row_filter))
-    return _result(state, query, scanned, _columns(table_scan.columns, blocks))
+    return _result(state, query, _columns(table_scan.columns, blocks))
 
 
 def selected_rows(
-    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
+    state: SessionState, query: Query, table_scan: TableScan | None
 ) -> pa.Table | None:
     """The rows of a query that a condition selects, however many are looked at.
 
     None where the engine has to make them: they are many, or all rows are wanted.
 
-    Raises Error: see `queries.compute`.
+    `table_scan`: the `deciding_scan` of the query. Raises Error: see `queries.compute`.
     """
-    scanned = query.scanned
-    if scanned is None or not query.is_selection:
-        return None
-    table_scan = _deciding_scan(state, query, scanned, parameters, transaction)
-    if table_scan is None:
+    if table_scan is None or not query.is_selection:
         return None
     blocks = matching_within(table_scan, _most_bytes(state))
     if blocks is None:
         return None
-    return _result(state, query, scanned, _columns(table_scan.columns, blocks))
+    return _result(state, query, _columns(table_scan.columns, blocks))
 
 
 def _most_bytes(state: SessionState) -> int:
@@ -88,12 +110,11 @@ def _most_bytes(state: SessionState) -> int:
 
 
 def _result(
-    state: SessionState,
-    query: Query,
-    scanned: ScannedRows,
-    columns: Mapping[int, pa.Array | pa.ChunkedArray],
+    state: SessionState, query: Query, columns: Mapping[int, pa.Array | pa.ChunkedArray]
 ) -> pa.Table | None:
     """The result that columns of exactly the query's rows are; None if the engine has to sort."""
+    scanned = query.scanned
+    assert scanned is not None
     arrays = [columns[column_id] for column_id in scanned.outputs]
     table = pa.Table.from_arrays(arrays, names=list(query.names))
     if scanned.sort:
@@ -121,38 +142,11 @@ def scanned_batches(
     scanned = query.scanned
     if scanned is None or scanned.offset or scanned.sort:
         return None
-    table_scan = _deciding_scan(state, query, scanned, parameters, transaction)
+    table_scan = deciding_scan(state, query, parameters, transaction)
     if table_scan is None:
         return None
     table_scan = replace(table_scan, piece_bytes=min(most, table_scan.piece_bytes))
     return row_batches(table_scan, scanned.outputs, query.names)
-
-
-def _deciding_scan(
-    state: SessionState,
-    query: Query,
-    scanned: ScannedRows,
-    parameters: ParameterValues,
-    transaction: Transaction,
-) -> TableScan | None:
-    """The scan whose rows are the result; None where only the engine compares a value exactly."""
-    (scan,) = query.scans
-    predicate = None
-    if scan.predicate is not None:
-        filled = fill(scan.predicate, parameters)
-        if not filled.is_exact:
-            return None
-        predicate = None if filled.predicate == ALWAYS else filled.predicate
-    state.check_cancelled()
-    check_parameter_values(query, parameters, state.engine, state.computed_types)
-    narrowed = replace(
-        scan,
-        column_ids=tuple(
-            dict.fromkeys((*scanned.outputs, *(key.column_id for key in scanned.sort)))
-        ),
-        order=scanned.order,
-    )
-    return prepared_scan(state, narrowed, predicate, transaction)
 
 
 def result_types(query: Query, scanned: ScannedRows) -> Sequence[str]:

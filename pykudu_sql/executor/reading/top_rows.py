@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from pykudu_sql.executor.reading.scans import prepared_scan, pruned_scan
+from pykudu_sql.executor.reading.row_batches import observed_scan
+from pykudu_sql.executor.reading.scans import pruned_scan
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.operands.template import all_of, bind_predicate
 from pykudu_sql.planner.operands.value import ParameterValues
@@ -59,13 +60,13 @@ def narrowed_queries(
     most = state.settings.result_memory_bytes
     if top.rows > _FEW_ROWS and top.rows * pruned.row_bytes > most:
         return  # so many are not held, but read while they are fetched
-    pruned, descending = with_ranges(pruned), top.descending
+    ranged, descending = with_ranges(pruned), top.descending
     column = scan.table.schema.by_id[top.column_id]
-    rows = sum(read.most_rows(None, pruned.bound) for read in pruned.reads)
+    rows = sum(read.most_rows(None, ranged.bound) for read in ranged.reads)
     last: Cell = None
-    share = _matching_share(pruned, column) if top.filtered else 1.0
+    share = _matching_share(ranged, column) if top.filtered else 1.0
     for factor in _FACTORS[top.filtered :]:
-        bound = bound_of_blocks(pruned, column, factor * top.rows, descending=descending)
+        bound = bound_of_blocks(ranged, column, factor * top.rows, descending=descending)
         if bound is None or bound.rows * _MOST_SHARE > rows or bound.rows * share < top.rows:
             break
         if bound.cell != last:
@@ -75,7 +76,7 @@ def narrowed_queries(
     is_read = len(scan.column_ids) > 1 and rows >= _LEAST_READ and not top.filtered
     if not is_read or not 0 < column.type.width <= 8:
         return
-    whole = prepared_scan(state, scan, predicate, transaction)
+    whole = observed_scan(state, scan.table, pruned)
     cell = bound_of_column(whole, column, top.rows, descending=descending)
     if cell is not None and cell != last:
         yield _narrowed(query, top, cell)

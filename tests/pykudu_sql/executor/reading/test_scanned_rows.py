@@ -59,8 +59,11 @@ def handed_on(
 
 
 def needs_engine(connection: pykudu_sql.Connection, sql: str, values: Sequence[Any] = ()) -> bool:
-    """Whether a query is left to the engine."""
-    with patch.object(queries, "_computed_rows", wraps=queries._computed_rows) as computed:
+    """Whether a query is left to the engine where the scan does not look at few rows."""
+    with (
+        patch.object(queries, "selected_rows", return_value=None),
+        patch.object(queries, "_computed_rows", wraps=queries._computed_rows) as computed,
+    ):
         connection.execute(sql, tuple(values))
     return computed.called
 
@@ -277,6 +280,17 @@ def test_more_rows_than_may_be_held_are_left_to_the_engine(
         connection.execute(f"SET {setting} = 1000")
         assert not is_selected(connection, sql)
         connection.execute(f"SET {setting} = DEFAULT")
+
+
+def test_a_scan_is_prepared_once_to_look_at_few_rows_or_to_select(
+    connection: pykudu_sql.Connection,
+) -> None:
+    with (
+        patch.object(scanned_rows, "MOST_ROWS", 1),
+        patch.object(scanned_rows, "prepared_scan", wraps=scanned_rows.prepared_scan) as prepared,
+    ):
+        connection.execute("SELECT k, s FROM kinds WHERE a > 0")
+    assert prepared.call_count == 1
 
 
 def test_a_parameter_without_a_value_is_missed(connection: pykudu_sql.Connection) -> None:
