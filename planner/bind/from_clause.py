@@ -29,6 +29,7 @@ from pykudu_sql.planner.bind.relations import (
     Relation,
     Scope,
     TableReference,
+    common_columns,
 )
 from pykudu_sql.planner.bind.row_values import ROW_WIDTH
 from pykudu_sql.planner.bind.view_source import (
@@ -38,10 +39,7 @@ from pykudu_sql.planner.bind.view_source import (
     view_tree,
 )
 from pykudu_sql.planner.constant_folding.moment import may_move, version_bound
-from pykudu_sql.planner.functions.functions import (
-    TABLE_FUNCTIONS,
-    written_name,
-)
+from pykudu_sql.planner.functions.functions import TABLE_FUNCTIONS, written_name
 from pykudu_sql.planner.functions.output_names import name_outputs
 from pykudu_sql.planner.functions.query_forms import (
     is_from_item,
@@ -158,7 +156,7 @@ class FromClauses:
         scope = self._item(join.this, scope, ctes)
         right = scope.relations[before:]
         if join.method == "NATURAL":
-            join.set("using", [exp.to_identifier(name) for name in _common(left, right)])
+            join.set("using", [exp.to_identifier(name) for name in common_columns(left, right)])
             join.set("method", None)
         for column in join.args.get("using") or ():
             scope = scope.with_merged(self._using(column, left, right), left, right)
@@ -390,12 +388,3 @@ class FromClauses:
         columns = self.uses.renamed(outputs, node.args.get("alias"))
         name_number(node)
         return DerivedTable(alias, columns, node=node)
-
-
-def _common(left: Sequence[Relation], right: Sequence[Relation]) -> list[str]:
-    """The columns of a NATURAL join, in the order of its left side."""
-    on_right = {name for relation in right for name in relation.column_names()}
-    names = [name for relation in left for name in relation.column_names() if name in on_right]
-    if not names:
-        raise ProgrammingError("NATURAL JOIN of tables without a common column", sqlstate="42703")
-    return list(dict.fromkeys(names))

@@ -364,3 +364,15 @@ class ColumnUses:
             OutputColumn(name, branches=column.branches, projections=column.projections)
             for name, column in zip((*names, *rest), columns, strict=False)
         ]
+
+
+def common_columns(left: Sequence[Relation], right: Sequence[Relation]) -> list[str]:
+    """The columns of a NATURAL join, in the order of its left side.
+
+    Raises ProgrammingError: the sides have none in common.
+    """
+    on_right = {name for relation in right for name in relation.column_names()}
+    names = [name for relation in left for name in relation.column_names() if name in on_right]
+    if not names:
+        raise ProgrammingError("NATURAL JOIN of tables without a common column", sqlstate="42703")
+    return list(dict.fromkeys(names))
