@@ -165,11 +165,8 @@ def _decode_codes(
     kind = codec.code_type(len(words))
     rows = row_count(blocks)
     buffer, out = new_buffer(rows * kind.itemsize)
-    position = 0
-    for block in blocks:
-        end = position + block.rows * kind.itemsize
-        codec.decode_into(block.payload, out[position:end])
-        position = end
+    lengths = [block.rows * kind.itemsize for block in blocks]
+    codec.decode_run_into([block.payload for block in blocks], lengths, out)
     check_codes(out.view(kind), words)
     codes = pa.Array.from_buffers(pa.from_numpy_dtype(kind), rows, [_validity(blocks), buffer])
     return pa.DictionaryArray.from_arrays(codes, words, safe=False)

@@ -23,7 +23,8 @@ from pykudu_sql.storage.cfile.block_decoder import (
     limits_of,
     row_count,
 )
-from pykudu_sql.storage.cfile.encoding.traits import Bytes, EncodingTraits
+from pykudu_sql.storage.cfile.encoding.frame import spans_with_positions
+from pykudu_sql.storage.cfile.encoding.traits import Bytes, DictionaryCodec, EncodingTraits
 from pykudu_sql.storage.common.types.from_buffers import integers, new_buffer
 from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.common.types.types import DataType, Kind
@@ -31,6 +32,7 @@ from pykudu_sql.storage.errors import CorruptionError
 
 Positions = npt.NDArray[np.int64]
 DecodeInto = Callable[[Bytes, npt.NDArray[Any]], None]
+DecodeRun = Callable[[Sequence[Block], npt.NDArray[Any]], None]
 
 
 def pick(
@@ -65,7 +67,7 @@ def _pick_fixed(
     for encoding, run, places, which in _runs(blocks, positions):
         codec, part, bounds = fitting(encoding.fixed, encoding, column_type), values[which], None
         if codec.take_run_into is None:
-            part[:] = _decode_wanted(run, places, kind, codec.decode_into)
+            part[:] = _decode_wanted(run, places, kind, _one_by_one(codec.decode_into))
         else:
             payloads, counts = [one.payload for one in run], [one.rows for one in run]
             bounds = codec.take_run_into(payloads, counts, places, part)
@@ -93,20 +95,34 @@ def _decode_wanted(
     blocks: Sequence[Block],
     positions: Positions,
     kind: np.dtype[Any],
-    decode_into: DecodeInto,
+    decode_run: DecodeRun,
 ) -> npt.NDArray[Any]:
     """Some values of blocks that have to be decoded for that; those of no interest are not."""
     whole = np.empty(row_count(blocks), kind)
     starts = [0, *accumulate(block.rows for block in blocks)]
     edges = positions.searchsorted(np.array(starts)).tolist()
-    for block, start, begin, end in zip(blocks, starts, edges, edges[1:], strict=False):
-        if begin < end:
-            decode_into(block.payload, whole[start : start + block.rows])
+    for first, stop in spans_with_positions(edges):
+        decode_run(blocks[first:stop], whole[starts[first] : starts[stop]])
     return whole.take(positions, mode="clip")
 
 
-def _into_bytes(decode_into: Callable[[Bytes, Bytes], None]) -> DecodeInto:
-    return lambda payload, values: decode_into(payload, values.view(np.uint8))
+def _one_by_one(decode_into: DecodeInto) -> DecodeRun:
+    def decode_run(blocks: Sequence[Block], values: npt.NDArray[Any]) -> None:
+        start = 0
+        for block in blocks:
+            decode_into(block.payload, values[start : start + block.rows])
+            start += block.rows
+
+    return decode_run
+
+
+def _together(codec: DictionaryCodec) -> DecodeRun:
+    def decode_run(blocks: Sequence[Block], codes: npt.NDArray[Any]) -> None:
+        lengths = [block.rows * codes.itemsize for block in blocks]
+        payloads = [block.payload for block in blocks]
+        codec.decode_run_into(payloads, lengths, codes.view(np.uint8))
+
+    return decode_run
 
 
 def _pick_codes(blocks: Sequence[Block], positions: Positions, words: pa.Array) -> pa.Array:
@@ -115,8 +131,8 @@ def _pick_codes(blocks: Sequence[Block], positions: Positions, words: pa.Array) 
         codec = encoding.codes
         if codec is None:
             raise CorruptionError(f"a block of a dictionary column is {encoding}")
-        decode_into = _into_bytes(codec.decode_into)
-        parts.append(_decode_wanted(run, places, codec.code_type(len(words)), decode_into))
+        kind = codec.code_type(len(words))
+        parts.append(_decode_wanted(run, places, kind, _together(codec)))
     codes = parts[0] if len(parts) == 1 else np.concatenate(parts)
     check_codes(codes, words)
     return pa.DictionaryArray.from_arrays(integers(codes), words, safe=False)

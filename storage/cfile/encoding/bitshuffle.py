@@ -14,8 +14,10 @@ Blosc sees them, since a header can claim gigabytes.
 """
 
 import struct
+from collections.abc import Sequence
 from enum import IntEnum
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,8 @@ from pykudu_sql.storage.errors import CorruptionError
 
 _HEADER = struct.Struct("<BBBBIII")
 HEADER_BYTES = _HEADER.size
+# With where its slice begins.
+_ONE_SLICE = struct.Struct("<BBBBIIIi")
 _FORMAT_VERSION = 2
 _LZ4_FORMAT = 1
 _STORED = 2
@@ -33,6 +37,7 @@ _REARRANGED = 1 | 4
 _LEVEL = 5
 _AUTOMATIC_SLICE = 0
 _BYTE_SHUFFLE_SLACK = 1.05
+_MOST_JOINED_BYTES = 1 << 21
 
 
 @cache
@@ -98,6 +103,70 @@ def decompress_into(chunk: Bytes, out: Bytes) -> None:
     """
     _check_header(chunk.data, len(chunk), len(out))
     _unpack(chunk, out)
+
+
+def decompress_run_into(chunks: Sequence[Bytes], lengths: Sequence[int], out: Bytes) -> None:
+    """Unpack chunks one after the other, as `decompress_into` does each of them.
+
+    Neighbours that are alike go to Blosc as one chunk of many slices: a kernel of 20 us is over
+    before the interpreter's lock has changed hands, so threads would wait for each other most of
+    the time.
+
+    Args:
+        chunks: made by functions of this module.
+        lengths: bytes that each must hold, together those of `out`.
+        out: contiguous and writable.
+
+    Raises CorruptionError: see `decompress_into`.
+    """
+    first = position = 0
+    while first < len(chunks):
+        length = lengths[first]
+        alike = _alike(chunks, lengths, first)
+        end = position + length * alike
+        if alike > 1:
+            _unpack(_joined(chunks[first : first + alike], length), out[position:end])
+        else:
+            decompress_into(chunks[first], out[position:end])
+        first, position = first + alike, end
+
+
+def _alike(chunks: Sequence[Bytes], lengths: Sequence[int], first: int) -> int:
+    """How many chunks from one on can be joined, at least 1: each of one slice, packed one way."""
+    length, form = lengths[first], _form(chunks[first], lengths[first])
+    if form is None:
+        return 1
+    most = min(len(chunks), first + max(_MOST_JOINED_BYTES // max(length, 1), 1))
+    stop = first + 1
+    while stop < most and lengths[stop] == length and _form(chunks[stop], length) == form:
+        stop += 1
+    return stop - first
+
+
+def _form(chunk: Bytes, raw: int) -> tuple[int, ...] | None:
+    """What chunks that are joined have in common; None where it is not one of one packed slice."""
+    if len(chunk) < _ONE_SLICE.size:
+        return None
+    version, packed_by, flags, width, claimed, slice_length, end, begin = _ONE_SLICE.unpack_from(
+        chunk.data
+    )
+    is_one = claimed == slice_length == raw and end == len(chunk) and begin == _ONE_SLICE.size
+    if version != _FORMAT_VERSION or flags >> 5 != _LZ4_FORMAT or flags & _STORED or not is_one:
+        return None
+    return (packed_by, flags, width)
+
+
+def _joined(chunks: Sequence[Bytes], raw: int) -> Bytes:
+    """The chunk of the slices of chunks that are alike. `raw`: bytes that each of them holds."""
+    _, packed_by, flags, width, *_ = _HEADER.unpack_from(chunks[0].data)
+    begin, sizes = _ONE_SLICE.size, [len(chunk) - _ONE_SLICE.size for chunk in chunks]
+    table = HEADER_BYTES + 4 * len(chunks)
+    *begins, length = accumulate(sizes, initial=table)
+    head = _HEADER.pack(_FORMAT_VERSION, packed_by, flags, width, raw * len(chunks), raw, length)
+    table_bytes = np.array(begins, "<i4").tobytes()
+    return np.concatenate(
+        [np.frombuffer(head + table_bytes, np.uint8), *[chunk[begin:] for chunk in chunks]]
+    )
 
 
 def read_part(read: ReadPart, place: int, stop: int, raw: int, begin: int, end: int) -> bytes:

@@ -108,5 +108,5 @@ DICT_ENCODING = EncodingTraits(
     fits=_fits,
     aliases=("DICT", "DICTIONARY"),
     fallback=(PLAIN_ENCODING,),
-    codes=DictionaryCodec(build, bitshuffle.compress, code_type, bitshuffle.decompress_into),
+    codes=DictionaryCodec(build, bitshuffle.compress, code_type, bitshuffle.decompress_run_into),
 )

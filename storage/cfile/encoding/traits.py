@@ -155,13 +155,13 @@ class DictionaryCodec:
             bytes.
         encode: the codes of a block.
         code_type: of the codes of so many words.
-        decode_into: writes the bytes of the codes.
+        decode_run_into: writes the bytes of the codes of neighbouring blocks, so many of each.
     """
 
     build: Callable[[pa.Array, pa.DataType, int], DictionaryColumn | None]
     encode: Callable[[Values], bytes]
     code_type: Callable[[int], np.dtype[Any]]
-    decode_into: Callable[[Bytes, Bytes], None]
+    decode_run_into: Callable[[Sequence[Bytes], Sequence[int], Bytes], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,5 +1,7 @@
 """Chunks of the bit-shuffle kernel: values of every width, and headers that claim other sizes."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from pykudu_sql.storage.cfile.encoding.bitshuffle import (
     compress,
     compress_bytes,
     decompress_into,
+    decompress_run_into,
     store_bytes,
 )
 from pykudu_sql.storage.errors import CorruptionError
@@ -71,3 +74,57 @@ def test_single_bytes_are_shuffled_as_pairs_where_they_make_some(count: int, wid
     out = np.empty_like(values)
     decompress_into(chunk, out.view(np.uint8))
     assert out.tolist() == values.tolist()
+
+
+def run_of(blocks: list[Any], shuffle: Shuffle = Shuffle.BITS) -> list[Any]:
+    return [np.frombuffer(compress(values, shuffle), np.uint8) for values in blocks]
+
+
+def unpacked(chunks: list[Any], lengths: list[int]) -> Any:
+    out = np.full(sum(lengths), 0xAA, np.uint8)
+    decompress_run_into(chunks, lengths, out)
+    return out
+
+
+@pytest.mark.parametrize("shuffle", list(Shuffle))
+@pytest.mark.parametrize("dtype", ["u1", "<u2", "<u4", "<i8"])
+@pytest.mark.parametrize("count", [1, 2, 9, 40])
+def test_neighbours_come_back_one_after_the_other(dtype: str, shuffle: Shuffle, count: int) -> None:
+    random = np.random.default_rng(count)
+    blocks = [random.integers(n, n + 50, 32_768).astype(dtype) for n in range(count)]
+    blocks.append(blocks[0][:777])  # the last one is shorter
+    out = unpacked(run_of(blocks, shuffle), [values.nbytes for values in blocks])
+    assert np.array_equal(out.view(dtype), np.concatenate(blocks))
+
+
+def test_chunks_of_any_kind_may_be_neighbours() -> None:
+    random = np.random.default_rng(8)
+    few = random.integers(0, 9, 4096).astype("<u2")
+    noise = random.integers(0, 1 << 16, 4096).astype("<u2")  # stored as it is
+    long = random.integers(0, 9, 1 << 20).astype("<u2")  # of many slices
+    wide = random.integers(0, 9, 2048).astype("<u4")
+    blocks = [few, few, noise, noise, few, wide, wide, few[:5], few, long, few, few]
+    chunks = run_of(blocks)
+    chunks[1] = np.frombuffer(compress(few, Shuffle.BYTES), np.uint8)
+    chunks.append(np.frombuffer(store_bytes(few.view(np.uint8)), np.uint8))
+    blocks.append(few)
+    out = unpacked(chunks, [values.nbytes for values in blocks])
+    assert out.tobytes() == b"".join(values.tobytes() for values in blocks)
+
+
+@pytest.mark.parametrize("damaged", [0, 3, 5])
+@pytest.mark.parametrize("offset", [0, 2, 3, 4, 8, 12, 16, 17])
+def test_damage_in_one_of_many_headers_is_seen(damaged: int, offset: int) -> None:
+    values = np.arange(4096, dtype="<u2") % 7
+    chunks = [chunk.copy() for chunk in run_of([values] * 6)]
+    chunks[damaged][offset] ^= 0x15
+    with pytest.raises(CorruptionError):
+        unpacked(chunks, [values.nbytes] * 6)
+
+
+def test_a_chunk_that_is_cut_off_is_seen() -> None:
+    values = np.arange(4096, dtype="<u2") % 7
+    chunks = run_of([values] * 4)
+    for length in (0, 15, 16, 19, 20, len(chunks[2]) - 1):
+        with pytest.raises(CorruptionError):
+            unpacked([*chunks[:2], chunks[2][:length], chunks[3]], [values.nbytes] * 4)

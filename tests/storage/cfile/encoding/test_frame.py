@@ -92,10 +92,10 @@ def test_frames_of_one_width_are_unpacked_in_as_many_steps_as_memory_bounds_them
     monkeypatch.setattr(frame, "_widen", counted)
     values = np.arange(32768, dtype=np.int64) % 200
     payload = _encoded(values)
-    out = np.empty(len(values) * 40, np.int64)
-    bounds = frame.decode_run_into([payload] * 40, [len(values)] * 40, out)
-    assert out.tolist() == np.tile(values, 40).tolist()
-    assert widened == [32, 8]
+    out = np.empty(len(values) * 80, np.int64)
+    bounds = frame.decode_run_into([payload] * 80, [len(values)] * 80, out)
+    assert out.tolist() == np.tile(values, 80).tolist()
+    assert widened == [64, 16]
     assert bounds == (0, 255)
 
 
