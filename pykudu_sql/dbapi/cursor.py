@@ -60,6 +60,7 @@ class Cursor:
         self._outcome: Outcome | None = None
         self._rows: Result | None = None
         self._rowcount = -1
+        self._described: tuple[object, object, list[Column]] = (None, None, [])
 
     def execute(self, sql: str, parameters: Parameters = None) -> Self:
         """Run one statement.
@@ -92,9 +93,15 @@ class Cursor:
     @property
     def description(self) -> list[Column] | None:
         """Name, type code, None, None, precision, scale, None of each column; None without rows."""
-        if self._rows is None:
+        rows = self._rows
+        if rows is None:
             return None
-        return [_column(n, t) for n, t in zip(self._rows.names, self._rows.types, strict=True)]
+        names, types = rows.names, rows.types
+        # Runs of one plan have the same header.
+        if names is not self._described[0] or types is not self._described[1]:
+            columns = [_column(name, each) for name, each in zip(names, types, strict=True)]
+            self._described = names, types, columns
+        return list(self._described[2])
 
     @property
     def rowcount(self) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
+from pykudu_sql.storage.cfile.cell_access import ReadCell, cell_reader
 from pykudu_sql.storage.common.predicate.row_filter import FilterStep
 from pykudu_sql.storage.common.types.arrays import array_to_cells, cells_to_array, constant_array
 from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
@@ -30,6 +31,8 @@ from pykudu_sql.storage.tablet.rowset.tablet_scanner import ordinals_between
 _MOST_SINGLE_ROWS = 4096
 # Reading puts a segment together with what came since the last time, and picks rows by segment.
 _MOST_BATCH_ROWS = 131072
+# To make what reads single cells takes as long as two cells by Arrow.
+_LEAST_READ_BY_CELL = 64
 # Of a half of the rows or more, all are put together to pick from.
 _DENSE = 2
 
@@ -95,6 +98,8 @@ class BatchSegment:
         self._rows = 0
         # By column id, how many batches it was put together of, and its cells.
         self._columns: dict[int, tuple[int, GrowingCells]] = {}
+        # By number of the batch and column id; for columns that have not been put together since.
+        self._readers: dict[tuple[int, int], ReadCell] = {}
         self._lock = threading.Lock()
 
     def takes(self, column_ids: Collection[int], rows: int) -> bool:
@@ -111,11 +116,21 @@ class BatchSegment:
         """One cell. `row`: counted from the segment's first."""
         if column.id not in self._column_ids:
             return column.read_default
-        batch = bisect_right(self._starts, row) - 1
-        values, first = self._batches[batch].get(column.id), self._starts[batch]
-        if values is None:
-            values, first = self._columns[column.id][1].cells, 0
-        return array_to_cells(values.slice(row - first, 1), column.type)[0]
+        batch, readers = bisect_right(self._starts, row) - 1, self._readers
+        read = readers.get((batch, column.id))
+        if read is None:
+            values = self._cells_of_batch(batch, column.id)
+            if len(values) < _LEAST_READ_BY_CELL or not _has_cells_of(values, column):
+                return array_to_cells(values.slice(row - self._starts[batch], 1), column.type)[0]
+            read = readers[batch, column.id] = cell_reader(values, column.type)
+        return read(row - self._starts[batch])
+
+    def _cells_of_batch(self, batch: int, column_id: int) -> pa.Array:
+        values, starts = self._batches[batch].get(column_id), self._starts
+        if values is not None:
+            return values
+        stop = starts[batch + 1] if batch + 1 < len(starts) else self._rows
+        return self._columns[column_id][1].cells.slice(starts[batch], stop - starts[batch])
 
     def column(self, column: ColumnSchema, count: int) -> pa.Array:
         """The first `count` cells of a column."""
@@ -143,9 +158,16 @@ class BatchSegment:
             else:
                 grown.extend(parts)
             self._columns[column_id] = count + len(added), grown
+            self._readers = {}  # they hold the cells of the batches
             for batch in added:
                 del batch[column_id]
         return grown
+
+
+def _has_cells_of(values: pa.Array, column: ColumnSchema) -> bool:
+    """Whether an array has the type of a column, or words of it."""
+    kind = values.type
+    return bool((kind.value_type if pa.types.is_dictionary(kind) else kind) == column.type.arrow)
 
 
 Segment = RowSegment | BatchSegment

@@ -5,6 +5,7 @@ import weakref
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,6 +54,35 @@ def test_a_batch_segment_reads_the_same_before_and_after_more_is_added(
         assert segment.cell(row, LATER) == 7
 
 
+@pytest.mark.parametrize("is_encoded", [False, True])
+def test_single_cells_of_large_batches_are_the_same_before_and_after_columns_are_read(
+    is_encoded: bool,
+) -> None:
+    segment = BatchSegment(0, frozenset({1, 2}))
+    numbers: list[int | None] = [None if n % 7 == 3 else n for n in range(500)]
+    words = [None if n is None else f"w{n % 5}" for n in numbers]
+    for start, stop in ((0, 100), (100, 103), (103, 400), (400, 500)):
+        part = pa.array(words[start:stop], pa.string())
+        columns = {
+            1: pa.array(numbers[start:stop], pa.int32()),
+            2: part.dictionary_encode() if is_encoded else part,
+        }
+        segment.add(columns, stop - start)
+        for _ in range(2):
+            for row in range(stop):
+                assert segment.cell(row, NUMBER) == numbers[row]
+                assert segment.cell(row, WORD) == words[row]
+            assert segment.column(NUMBER, stop).to_pylist() == numbers[:stop]
+
+
+def test_cells_of_a_column_that_became_wider_are_read() -> None:
+    segment = BatchSegment(0, frozenset({1}))
+    segment.add({1: pa.array(range(-100, 100), pa.int32())}, 200)
+    wider = ColumnSchema(1, "n", DataType(Kind.INT64))
+    for _ in range(2):
+        assert [segment.cell(row, wider) for row in (0, 99, 199)] == [-100, -1, 99]
+
+
 def test_a_column_that_was_read_is_held_once() -> None:
     segment = BatchSegment(0, frozenset({1}))
     batches = [pa.array([n, n + 1], pa.int32()) for n in range(0, 6, 2)]
@@ -63,6 +93,18 @@ def test_a_column_that_was_read_is_held_once() -> None:
     del batches, values
     assert [ref() for ref in watched] == [None] * 3
     assert [segment.cell(row, NUMBER) for row in range(6)] == list(range(6))
+
+
+def test_cells_that_were_read_one_by_one_do_not_keep_a_batch() -> None:
+    segment = BatchSegment(0, frozenset({1}))
+    values = pa.array(range(500), pa.int32())
+    watched = weakref.ref(values)
+    segment.add({1: values}, 500)
+    assert segment.cell(7, NUMBER) == 7
+    assert segment.column(NUMBER, 500).to_pylist() == list(range(500))
+    del values
+    assert watched() is None
+    assert segment.cell(7, NUMBER) == 7
 
 
 def test_small_batches_of_the_same_columns_share_a_segment() -> None:
