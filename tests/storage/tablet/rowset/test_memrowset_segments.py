@@ -97,14 +97,15 @@ def test_a_column_that_was_read_is_held_once() -> None:
 
 def test_cells_that_were_read_one_by_one_do_not_keep_a_batch() -> None:
     segment = BatchSegment(0, frozenset({1}))
-    values = pa.array(range(500), pa.int32())
-    watched = weakref.ref(values)
-    segment.add({1: values}, 500)
-    assert segment.cell(7, NUMBER) == 7
-    assert segment.column(NUMBER, 500).to_pylist() == list(range(500))
-    del values
-    assert watched() is None
-    assert segment.cell(7, NUMBER) == 7
+    batches = [pa.array(range(n, n + 500), pa.int32()) for n in (0, 500)]
+    watched = [weakref.ref(values) for values in batches]
+    for values in batches:
+        segment.add({1: values}, 500)
+    assert [segment.cell(row, NUMBER) for row in (7, 507)] == [7, 507]
+    assert segment.column(NUMBER, 1000).to_pylist() == list(range(1000))
+    del batches, values
+    assert [ref() for ref in watched] == [None, None]
+    assert [segment.cell(row, NUMBER) for row in (7, 507)] == [7, 507]
 
 
 def test_small_batches_of_the_same_columns_share_a_segment() -> None:
