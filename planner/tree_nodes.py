@@ -3,7 +3,7 @@
 A list takes a third of the time of its generators, and stays as it is where the tree is changed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from sqlglot import exp
@@ -49,6 +49,20 @@ def children_of(node: exp.Expr) -> list[exp.Expr]:
         elif isinstance(value, list):
             children += [each for each in value if isinstance(each, exp.Expr)]
     return children
+
+
+def walk_once(
+    start: exp.Expr, sources_of: Callable[[exp.Expr], Iterable[exp.Expr]]
+) -> Iterator[exp.Expr]:
+    """A node and what it comes from, each once however many roads lead to it."""
+    pending: list[exp.Expr] = [start]
+    visited: list[exp.Expr] = []
+    while pending:
+        node = pending.pop()
+        if not any(node is each for each in visited):
+            visited.append(node)
+            yield node
+            pending.extend(sources_of(node))
 
 
 def with_node(tree: exp.Expr, node: exp.Expr, other: exp.Expr) -> exp.Expr:

@@ -15,7 +15,7 @@ from pykudu_sql.planner.bind.relations import Projections
 from pykudu_sql.planner.functions.exact_literals import is_long
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.tree_nodes import nodes_of
+from pykudu_sql.planner.tree_nodes import nodes_of, walk_once
 from pykudu_sql.planner.types.origins import alternatives, origins, projections_of
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Kind
@@ -117,12 +117,7 @@ def _followed(node: exp.Expr) -> Iterator[exp.Expr]:
 
 def _refuse_computed(value: exp.Expr, column: ColumnSchema) -> None:
     """See that a value is computed from no number that the engine reads as a double."""
-    pending, visited = [value], list[exp.Expr]()
-    while pending:
-        node = pending.pop()
-        if any(node is each for each in visited):
-            continue
-        visited.append(node)
+    for node in walk_once(value, _operands):
         if is_long(node):
             raise ValueOutOfRangeError(
                 f"column '{column.name}' of type {column.type} is computed from {node.this}, "
@@ -130,7 +125,11 @@ def _refuse_computed(value: exp.Expr, column: ColumnSchema) -> None:
                 hint="CAST the number, as CAST(x AS DECIMAL(38,20)), or to DOUBLE",
                 span=node_span(node),
             )
-        if isinstance(node, exp.Column | exp.Query):
-            pending.extend(_followed(node))
-        elif not isinstance(node, _OTHERWISE):
-            pending.extend(node.iter_expressions())
+
+
+def _operands(node: exp.Expr) -> Iterator[exp.Expr]:
+    """What the digits of a value come from."""
+    if isinstance(node, exp.Column | exp.Query):
+        yield from _followed(node)
+    elif not isinstance(node, _OTHERWISE):
+        yield from node.iter_expressions()

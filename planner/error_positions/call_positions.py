@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
-from pykudu_sql.planner.error_positions.operation_positions import only_span, type_name
+from pykudu_sql.planner.error_positions.candidates import only_span
+from pykudu_sql.planner.error_positions.operation_positions import type_name
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.vocabulary.function_names import function_names

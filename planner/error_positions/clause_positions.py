@@ -1,11 +1,11 @@
 """Positions of clauses, subqueries and names that an error of the engine is about."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
 from sqlglot import exp
 
-from pykudu_sql.planner.error_positions.operation_positions import only_span
+from pykudu_sql.planner.error_positions.candidates import candidate_table, span_of_candidate
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.errors import SourceSpan
 
@@ -18,11 +18,7 @@ def span_of_clause(message: str, tree: exp.Expr) -> SourceSpan | None:
 
     `message`: of the engine; `tree`: of the statement.
     """
-    for pattern, candidates in _CANDIDATES.items():
-        match = pattern.match(message)
-        if match is not None:
-            return only_span(candidates(match, tree))
-    return None
+    return span_of_candidate(_CANDIDATES, message, tree)
 
 
 def _negative_counts(_match: _Match, tree: exp.Expr) -> Iterator[exp.Expr]:
@@ -70,14 +66,11 @@ def _named(match: _Match, tree: exp.Expr) -> Iterator[exp.Expr]:
             yield node
 
 
-_CANDIDATES: Mapping[re.Pattern[str], Callable[[_Match, exp.Expr], Iterator[exp.Expr]]] = {
-    re.compile(pattern): candidates
-    for pattern, candidates in (
-        ("LIMIT or OFFSET is negative", _negative_counts),
-        ("limit percent out of range", _percentages),
-        ("a subquery used as a value returned more than one row", _values),
-        (r"a list is expected|(?i:unnest requires a single list)", _lists),
-        (r'could not find key "(?P<name>[^"]+)"', _named),
-        (r'column "(?P<name>[^"]+)" in REPLACE list', _named),
-    )
-}
+_CANDIDATES = candidate_table(
+    ("LIMIT or OFFSET is negative", _negative_counts),
+    ("limit percent out of range", _percentages),
+    ("a subquery used as a value returned more than one row", _values),
+    (r"a list is expected|(?i:unnest requires a single list)", _lists),
+    (r'could not find key "(?P<name>[^"]+)"', _named),
+    (r'column "(?P<name>[^"]+)" in REPLACE list', _named),
+)

@@ -6,7 +6,8 @@ from itertools import chain
 
 from sqlglot import exp
 
-from pykudu_sql.planner.error_positions.operation_positions import framed_windows, only_span
+from pykudu_sql.planner.error_positions.candidates import only_span
+from pykudu_sql.planner.error_positions.operation_positions import framed_windows
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.storage.errors import SourceSpan

@@ -5,11 +5,11 @@ literals have these types; if there is one, the error stands there. Of several n
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from pykudu_sql.planner.parse.source_spans import node_span
+from pykudu_sql.planner.error_positions.candidates import candidate_table, span_of_candidate
 from pykudu_sql.planner.tree_nodes import children_of, nodes_of
 from pykudu_sql.storage.errors import SourceSpan
 
@@ -48,17 +48,7 @@ def span_of_operation(message: str, tree: exp.Expr) -> SourceSpan | None:
 
     `message`: of the engine, in our names of types; `tree`: of the statement.
     """
-    for pattern, candidates in _CANDIDATES.items():
-        match = pattern.match(message)
-        if match is not None:
-            return only_span(candidates(match, tree))
-    return None
-
-
-def only_span(nodes: Iterable[exp.Expr]) -> SourceSpan | None:
-    """Where a node stands that is the only one."""
-    matches = list(nodes)
-    return node_span(matches[0]) if len(matches) == 1 else None
+    return span_of_candidate(_CANDIDATES, message, tree)
 
 
 def _binary(match: _Match, tree: exp.Expr) -> list[exp.Expr]:
@@ -194,27 +184,24 @@ def _is(operand: exp.Expr, value: str) -> bool:
     return not isinstance(operand, exp.Literal) or operand.name == value
 
 
-_CANDIDATES: Mapping[re.Pattern[str], Callable[[_Match, exp.Expr], list[exp.Expr]]] = {
-    re.compile(pattern): candidates
-    for pattern, candidates in (
-        (
-            r"no operator matches (?P<left>\S.*?) (?P<operator>[-+*/%&|<>]+|(?:NOT )?I?LIKE|GLOB) "
-            r"(?P<right>.+)",
-            _binary,
-        ),
-        (r"no operator matches (?P<operator>[-~])(?P<type>\w.*)", _signed),
-        (r"no operator matches .+\[.*\]$", _element),
-        (r"no function matches (?P<name>\w+)\((?P<types>.*)\)", _call),
-        (r"cannot compare values of type (?P<left>.+) and type (?P<right>.+) - an", _compared),
-        (r"\S.* cannot be cast to (?P<type>\S.*)$", _cast),
-        (r"(?i)argument for (?P<name>ntile|nth_value) must", _mentioned),
-        (r"window \w+ (?:PRECEDING|FOLLOWING) expression", _framed),
-        (r"cannot mix values .* in CASE ", _cases),
-        (r"cannot mix values .* in (?P<name>COALESCE) ", _mentioned),
-        (r"cannot combine types of ", _greatest),
-        (r"an expression is given values of types", _written_lists),
-        (r"'(?P<name>\w+)' would make a value", _mentioned),
-        (r"(?:.*\b)?(?P<name>[a-z]\w*)\(\)", _mentioned),
-        (r"overflow in (?P<operation>\w+) of \w+ \((?P<left>\S+) \S (?P<right>\S+)\)", _overflow),
-    )
-}
+_CANDIDATES = candidate_table(
+    (
+        r"no operator matches (?P<left>\S.*?) (?P<operator>[-+*/%&|<>]+|(?:NOT )?I?LIKE|GLOB) "
+        r"(?P<right>.+)",
+        _binary,
+    ),
+    (r"no operator matches (?P<operator>[-~])(?P<type>\w.*)", _signed),
+    (r"no operator matches .+\[.*\]$", _element),
+    (r"no function matches (?P<name>\w+)\((?P<types>.*)\)", _call),
+    (r"cannot compare values of type (?P<left>.+) and type (?P<right>.+) - an", _compared),
+    (r"\S.* cannot be cast to (?P<type>\S.*)$", _cast),
+    (r"(?i)argument for (?P<name>ntile|nth_value) must", _mentioned),
+    (r"window \w+ (?:PRECEDING|FOLLOWING) expression", _framed),
+    (r"cannot mix values .* in CASE ", _cases),
+    (r"cannot mix values .* in (?P<name>COALESCE) ", _mentioned),
+    (r"cannot combine types of ", _greatest),
+    (r"an expression is given values of types", _written_lists),
+    (r"'(?P<name>\w+)' would make a value", _mentioned),
+    (r"(?:.*\b)?(?P<name>[a-z]\w*)\(\)", _mentioned),
+    (r"overflow in (?P<operation>\w+) of \w+ \((?P<left>\S+) \S (?P<right>\S+)\)", _overflow),
+)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from pykudu_sql.planner.error_positions.operation_positions import cast_operands, only_span
+from pykudu_sql.planner.error_positions.candidates import only_span
+from pykudu_sql.planner.error_positions.operation_positions import cast_operands
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.errors import SourceSpan

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import binding_of, columns_of, field_of, receiver_of
+from pykudu_sql.planner.bind.relations import OutputColumn
 from pykudu_sql.planner.functions.decimal_values import nearest_float
 from pykudu_sql.planner.functions.parameter_literals import is_double_parameter, parameter_key
 from pykudu_sql.planner.operands.value import Parameter
-from pykudu_sql.planner.tree_nodes import nodes_of
+from pykudu_sql.planner.tree_nodes import nodes_of, walk_once
 from pykudu_sql.planner.type_coercion.exact_decimals import COMPARING, MEETS, compared
 from pykudu_sql.planner.types.engine_types import (
     DOUBLE,
@@ -158,22 +159,21 @@ def _operand_type(operand: exp.Expr, types: ExpressionTypes) -> tuple[str, DataT
 
 def _has_parameter(operand: exp.Expr) -> bool:
     """Whether a parameter, of any type, is part of what an operand is computed from."""
-    pending: list[exp.Expr] = [operand]
-    visited: list[exp.Expr] = []
-    while pending:
-        node = pending.pop()
-        if any(node is each for each in visited):
-            continue
-        visited.append(node)
-        projections = (
-            [each.projections for each in columns_of(node)] if isinstance(node, exp.Query) else []
-        )
-        parts = () if projections else nodes_of(node, exp.Placeholder, exp.Column)
-        for part in parts:
-            if isinstance(part, exp.Placeholder):
-                return True
-            field = field_of(part)
-            projections.append(projections_of(part) if field is None else field.struct)
-        for each in projections:
-            pending.extend(origin for origin in origins(each) if isinstance(origin, exp.Expr))
-    return False
+    return any(
+        not _columns_shown(node) and nodes_of(node, exp.Placeholder)
+        for node in walk_once(operand, _sources)
+    )
+
+
+def _columns_shown(node: exp.Expr) -> Sequence[OutputColumn]:
+    return columns_of(node) if isinstance(node, exp.Query) else ()
+
+
+def _sources(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The expressions that an operand, or the columns of a query, come from."""
+    projections = [each.projections for each in _columns_shown(node)]
+    for column in () if projections else nodes_of(node, exp.Column):
+        field = field_of(column)
+        projections.append(projections_of(column) if field is None else field.struct)
+    for each in projections:
+        yield from (origin for origin in origins(each) if isinstance(origin, exp.Expr))

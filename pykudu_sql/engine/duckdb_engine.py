@@ -119,12 +119,10 @@ class DuckDBEngine:
             with self._failing(working), self._interruptible(cursor):
                 self._register(working, sql, parameters, relations)
                 bound = self._bound(cursor, sql, parameters)
-                kinds = bound.kinds
-                types = tuple([format_engine_type(str(kind)) for kind in kinds])
-                rows = self._batch_rows(kinds, working.widths, sql, parameters, BUFFERED_ROWS)
+                rows = self._batch_rows(bound.kinds, working.widths, sql, parameters, BUFFERED_ROWS)
                 rows_table = materialized_rows(bound.relation, self._duckdb.result_limit, rows)
                 self._give_back(working, relations)
-            return EngineResult(rows_table, types)
+            return EngineResult(rows_table, bound.types)
 
     def stream(
         self,
@@ -143,9 +141,7 @@ class DuckDBEngine:
             with self._failing(working), self._interruptible(cursor):
                 self._register(working, sql, parameters, relations)
                 bound = self._bound(cursor, sql, parameters)
-                kinds = bound.kinds
-                types = tuple([format_engine_type(str(kind)) for kind in kinds])
-                rows = self._batch_rows(kinds, working.widths, sql, parameters, STREAM_ROWS)
+                rows = self._batch_rows(bound.kinds, working.widths, sql, parameters, STREAM_ROWS)
                 reader = bound.relation.to_arrow_reader(rows)
                 working.reader = reader
                 while size <= most and (batch := self._next(working, relations)) is not None:
@@ -154,7 +150,7 @@ class DuckDBEngine:
             is_all = working.cursor is None
             read = partial(self._read, working, relations)
             return EngineStream(
-                reader.schema, types, batches, is_all, read, partial(self._give_up, working)
+                reader.schema, bound.types, batches, is_all, read, partial(self._give_up, working)
             )
 
     def _batch_rows(
@@ -336,7 +332,8 @@ class DuckDBEngine:
             wrapped_sql = with_batch_check(wrapped_sql, relation.columns, kinds)
         if wrapped_sql is not sql:
             relation = connection.sql(self._statement(connection, wrapped_sql), params=values)
-        return BoundQuery(relation, kinds)
+        types = tuple([format_engine_type(str(kind)) for kind in kinds])
+        return BoundQuery(relation, kinds, types)
 
     def _statement(self, connection: "DuckDBPyConnection", sql: str) -> "Statement":
         cached = self._statements.get(sql)

@@ -40,10 +40,12 @@ class BoundQuery:
     Attributes:
         relation: that computes it, each time anew.
         kinds: DuckDB's types of the query's columns.
+        types: their names as results have them.
     """
 
     relation: "DuckDBPyRelation"
     kinds: list[Any]
+    types: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.tools.job_command import (
-    add_pairs,
-    add_run_options,
-    build_job_parser,
-    run_job,
-)
+from pykudu_sql.shell.tools.job_command import add_pairs, add_run_options, build_job_parser, run_job
 from pykudu_sql.spark.options import OPERATIONS
 
 if TYPE_CHECKING:
@@ -77,11 +72,10 @@ def export(argv: Sequence[str]) -> int:
 
     def job() -> "JobReport":
         from pykudu_sql.jobs.export import ExportOptions, export
-        from pykudu_sql.jobs.table_layout import names_of
 
         options = ExportOptions(
             file_format=arguments.format,
-            columns=None if arguments.columns is None else tuple(names_of(arguments.columns)),
+            columns=_columns(arguments),
             where=arguments.where,
             as_of=arguments.as_of,
             overwrite=arguments.overwrite,
@@ -109,11 +103,10 @@ def changes(argv: Sequence[str]) -> int:
 
     def job() -> "JobReport":
         from pykudu_sql.jobs.changes import ChangesOptions, changes
-        from pykudu_sql.jobs.table_layout import names_of
 
         options = ChangesOptions(
             until=arguments.until,
-            columns=None if arguments.columns is None else tuple(names_of(arguments.columns)),
+            columns=_columns(arguments),
             file_format=arguments.format,
             overwrite=arguments.overwrite,
             writer=dict(arguments.option),
@@ -138,6 +131,13 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     add("--format", choices=("parquet", "csv", "json", "orc", "arrow"), default="parquet")
     add("--overwrite", action="store_true", help="replace the folder if it exists")
     add_pairs(parser, "--option", "an option of the writer, such as compression=zstd")
+
+
+def _columns(arguments: argparse.Namespace) -> tuple[str, ...] | None:
+    """The columns that go to files; None for all."""
+    from pykudu_sql.jobs.table_layout import names_of
+
+    return None if arguments.columns is None else tuple(names_of(arguments.columns))
 
 
 def _operation(text: str) -> str:

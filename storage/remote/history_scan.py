@@ -18,6 +18,7 @@ and those from there on, whatever became of the table.
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
+from typing import TypeVar
 
 import pyarrow as pa
 
@@ -38,12 +39,7 @@ from pykudu_sql.storage.errors import DataError, FormatVersionError, HistoryPurg
 from pykudu_sql.storage.open_store import OpenStore
 from pykudu_sql.storage.remote.idle_history import hold_changes
 from pykudu_sql.storage.scan.scan_token import BATCH_ROWS
-from pykudu_sql.storage.tablet.history.row_versions import (
-    CHANGE_TYPES,
-    STILL_VALID,
-    RowChanges,
-    RowVersions,
-)
+from pykudu_sql.storage.tablet.history.row_versions import CHANGE_TYPES, STILL_VALID
 from pykudu_sql.storage.tablet.read.version_scan import (
     MOST_SLICE_BYTES,
     HistoryRange,
@@ -53,6 +49,10 @@ from pykudu_sql.storage.tablet.read.version_scan import (
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 SHARE_VERSION = 2
+T = TypeVar("T")
+_TabletScan = Callable[
+    [Tablet, Sequence[ColumnSchema], Sequence[int], HistoryRange, int], Iterator[T]
+]
 _LOOKS = 20
 _SLICES = 4  # in memory at once: read, made, and with whoever takes them
 
@@ -217,18 +217,11 @@ def _scan_changes(
     reach = HistoryRange(low, high, high, hold.bound)
     schema = history_schema(table, column_ids, HistoryKind.CHANGES)
     names = pa.array(CHANGE_TYPES)
-    for tablet, dropped in _tablets(store, choose(store.tablet_spans(table.id, low, high))):
-        changes: Iterator[RowChanges] = scan_tablet_changes(
-            tablet,
-            table.schema.columns,
-            column_ids,
-            reach.up_to(dropped),
-            store.budget.piece(_SLICES * MOST_SLICE_BYTES) // _SLICES,
-        )
-        for part in changes:
-            times = pa.array(part.timestamps)
-            columns = [*part.columns, names.take(pa.array(part.kinds)), times]
-            yield from _batches(schema, columns)
+    spans = choose(store.tablet_spans(table.id, low, high))
+    for part in _slices(scan_tablet_changes, store, spans, table, column_ids, reach):
+        times = pa.array(part.timestamps)
+        columns = [*part.columns, names.take(pa.array(part.kinds)), times]
+        yield from _batches(schema, columns)
     del hold  # held until here
 
 
@@ -262,18 +255,10 @@ def scan_versions(
     reach = HistoryRange(low, window[1], until, whole.bound)
     schema = history_schema(table, column_ids, HistoryKind.VERSIONS)
     spans = with_rows_of(store.tablet_spans(table.id, low, until), predicate)
-    for tablet, dropped in _tablets(store, spans):
-        versions: Iterator[RowVersions] = scan_tablet_versions(
-            tablet,
-            table.schema.columns,
-            column_ids,
-            reach.up_to(dropped),
-            store.budget.piece(_SLICES * MOST_SLICE_BYTES) // _SLICES,
-        )
-        for part in versions:
-            begins = pa.array(part.valid_from, mask=part.valid_from == 0)
-            ends = pa.array(part.valid_to, mask=part.valid_to == STILL_VALID)
-            yield from _batches(schema, [*part.columns, begins, ends])
+    for part in _slices(scan_tablet_versions, store, spans, table, column_ids, reach):
+        begins = pa.array(part.valid_from, mask=part.valid_from == 0)
+        ends = pa.array(part.valid_to, mask=part.valid_to == STILL_VALID)
+        yield from _batches(schema, [*part.columns, begins, ends])
     del whole  # held until here
 
 
@@ -286,6 +271,21 @@ def history_schema(table: TableInfo, column_ids: Sequence[int], kind: HistoryKin
     else:
         history_fields = [pa.field(VALID_FROM, pa.uint64()), pa.field(VALID_TO, pa.uint64())]
     return pa.schema([*(column.field for column in columns), *history_fields])
+
+
+def _slices(
+    scan_tablet: _TabletScan[T],
+    store: OpenStore,
+    spans: Sequence[TabletSpan],
+    table: TableInfo,
+    column_ids: Sequence[int],
+    reach: HistoryRange,
+) -> Iterator[T]:
+    """What a scan of each tablet gives, up to the moment when the tablet was dropped."""
+    for tablet, dropped in _tablets(store, spans):
+        size = store.budget.piece(_SLICES * MOST_SLICE_BYTES) // _SLICES
+        columns = table.schema.columns
+        yield from scan_tablet(tablet, columns, column_ids, reach.up_to(dropped), size)
 
 
 def _tablets(

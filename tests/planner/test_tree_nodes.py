@@ -4,7 +4,7 @@ import pytest
 from sqlglot import exp
 
 from pykudu_sql.planner.parse.dialect import parse
-from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of, with_node
+from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of, walk_once, with_node
 
 TREES = [
     "select 1",
@@ -40,3 +40,10 @@ def test_a_node_is_replaced_in_place_and_the_tree_itself_by_the_other() -> None:
     assert with_node(tree, addition, other) is tree
     assert tree.expressions == [other]
     assert with_node(tree, tree, other) is other
+
+
+def test_what_a_node_comes_from_is_walked_once_however_it_is_reached() -> None:
+    whole = parse("select a + b").expressions[0]
+    sources = {whole: [whole.this, whole.expression], whole.this: [whole.expression, whole]}
+    walked = list(walk_once(whole, lambda node: sources.get(node, [])))
+    assert walked == [whole, whole.expression, whole.this]

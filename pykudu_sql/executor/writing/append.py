@@ -147,11 +147,9 @@ def _action(
 ) -> Callable[[Transaction], RowResults]:
     """What does an operation on rows, in pieces where they are large."""
     parts = _pieces(matched, chunk_bytes(state.store.budget))
-    is_strict = mode_of(state) is RowErrorMode.FAIL
     if len(parts) > 1:
-        write = _write_pieces if is_strict else _collect_pieces
-        return partial(write, state, table, kind, matched, parts)
-    if is_strict:
+        return partial(_do_in_pieces, state, table, kind, matched, parts)
+    if mode_of(state) is RowErrorMode.FAIL:
         columns = _arrays(matched)
         return lambda t: t.write(table, operations_of(t, table, kind, columns))
     fitting = _fitting(table, matched, state.check_cancelled)
@@ -252,7 +250,7 @@ def _rows(columns: Sequence[list[Any]], length: int) -> Iterator[Sequence[Any]]:
     return zip(*columns, strict=True) if columns else repeat((), length)
 
 
-def _write_pieces(
+def _do_in_pieces(
     state: SessionState,
     table: TableInfo,
     kind: RowOpKind,
@@ -260,29 +258,18 @@ def _write_pieces(
     parts: Sequence[range],
     transaction: Transaction,
 ) -> RowResults:
-    """Do an operation on some rows after others, on all or none."""
+    """Do an operation on some rows after others: on all or none, or on those that fit."""
 
     def operations_in(part: range) -> RowOperations:
         columns = _arrays(_slice(matched, part), part.start)
         return operations_of(transaction, table, kind, columns)
 
-    return write_pieces(state, table, kind, parts, operations_in, transaction)
-
-
-def _collect_pieces(
-    state: SessionState,
-    table: TableInfo,
-    kind: RowOpKind,
-    matched: SchemaColumns,
-    parts: Sequence[range],
-    transaction: Transaction,
-) -> RowResults:
-    """Do an operation on some rows after others, as far as they fit."""
-
     def fitting_in(part: range) -> FittingRows:
         check = state.check_cancelled
         return _fitting(table, _slice(matched, part), check).rows(transaction, kind, check)
 
+    if mode_of(state) is RowErrorMode.FAIL:
+        return write_pieces(state, table, kind, parts, operations_in, transaction)
     return collect_pieces(state, table, parts, fitting_in, transaction)
 
 

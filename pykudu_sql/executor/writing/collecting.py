@@ -51,17 +51,26 @@ def faults(
     parts = [(0, length)] if length else []
     while parts:
         start, stop = parts.pop()
-        try:
-            attempt(start, stop)
-        except (DataError, InterfaceError) as error:
-            if not is_row_error(error):
-                raise
-            if stop - start == 1:
-                errors[start] = error
-                continue
+        error = _fault(attempt, start, stop)
+        if error is not None and stop - start == 1:
+            errors[start] = error
+        elif error is not None:
             middle = (start + stop) // 2
             parts += [(middle, stop), (start, middle)]
     return errors
+
+
+def _fault(
+    attempt: Callable[[int, int], object], start: int, stop: int
+) -> DataError | InterfaceError | None:
+    """The error of one of some values, None if all can be converted; see `faults`."""
+    try:
+        attempt(start, stop)
+    except (DataError, InterfaceError) as error:
+        if not is_row_error(error):
+            raise
+        return error
+    return None
 
 
 def first_fault(
@@ -74,15 +83,12 @@ def first_fault(
         middle = stop if first_error is None else (start + stop) // 2
         if first_error is not None and stop - start == 1:
             break
-        try:
-            attempt(start, middle)
-        except (DataError, InterfaceError) as error:
-            if not is_row_error(error):
-                raise
+        error = _fault(attempt, start, middle)
+        if error is not None:
             stop, first_error = middle, error
+        elif first_error is None:
+            return {}
         else:
-            if first_error is None:
-                return {}
             start = middle
     return {} if first_error is None else {start: first_error}
 

@@ -7,7 +7,7 @@ of others in between is a conflict.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from pykudu_sql.executor.reading.key_lookup import RowShape
 from pykudu_sql.executor.session_state import SessionState
@@ -62,6 +62,7 @@ class ChangedRow(NamedTuple):
     returning_rows: tuple[Row, ...]
 
 
+T = TypeVar("T")
 _UNCHANGED: Final = ChangedRow(0, ())
 
 
@@ -100,12 +101,7 @@ class KeyChanges:
         state = self._state
         state.row_errors = ()
         bound = [self._bind(parameters) for parameters in parameter_rows]
-        if len(bound) == 1 and state.transactions.stands_alone:
-            changed = [self._change(bound[0])]
-        else:
-            changed = state.transactions.write(
-                lambda transaction: [self._change(each, transaction) for each in bound]
-            )
+        changed = change_rows(state, bound, self._change)
         return changed_outcome(self._plan.kind, changed, self._returned)
 
     def _bind(self, parameters: ParameterValues) -> _BoundChange | None:
@@ -121,9 +117,7 @@ class KeyChanges:
             return None
         return _BoundChange(key, cells, operands, condition)
 
-    def _change(
-        self, bound: _BoundChange | None, transaction: Transaction | None = None
-    ) -> ChangedRow:
+    def _change(self, bound: _BoundChange | None, transaction: Transaction | None) -> ChangedRow:
         if bound is None:
             return _UNCHANGED
         row = RowOfKey(self._plan.table, bound.key, self._read_ids, partial(self._choice, bound))
@@ -157,6 +151,28 @@ class RowOfKey(NamedTuple):
     key: tuple[Cell, ...]
     column_ids: Sequence[int]
     choose: Callable[[tuple[Cell, ...] | None], RowChange]
+
+
+def change_rows(
+    state: SessionState,
+    bound: Sequence[T],
+    change: Callable[[T, Transaction | None], ChangedRow],
+    *,
+    needs_transaction: bool = False,
+) -> Sequence[ChangedRow]:
+    """Change a row for each bound set of parameters, all or nothing.
+
+    Args:
+        state: of the session, whose open transaction they belong to, if there is one.
+        bound: the sets of parameters.
+        change: changes one row, by a transaction or, given None, by itself: see `change_row`.
+        needs_transaction: whether a single row does, too.
+    """
+    if len(bound) == 1 and not needs_transaction and state.transactions.stands_alone:
+        return [change(bound[0], None)]
+    return state.transactions.write(
+        lambda transaction: [change(each, transaction) for each in bound]
+    )
 
 
 def change_row(state: SessionState, row: RowOfKey, transaction: Transaction | None) -> ChangedRow:

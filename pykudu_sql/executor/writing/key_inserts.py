@@ -12,6 +12,7 @@ from pykudu_sql.executor.writing.key_changes import (
     RowChange,
     RowOfKey,
     change_row,
+    change_rows,
     changed_outcome,
     computed_cells,
     parameter_cells,
@@ -88,12 +89,8 @@ class KeyInserts:
         state = self._state
         state.row_errors = ()
         bound = [self._bind(parameters) for parameters in parameter_rows]
-        if len(bound) == 1 and self._plan.conflict is not None and state.transactions.stands_alone:
-            changed = [self._insert(bound[0])]
-        else:
-            changed = state.transactions.write(
-                lambda transaction: [self._insert(each, transaction) for each in bound]
-            )
+        is_plain = self._plan.conflict is None
+        changed = change_rows(state, bound, self._insert, needs_transaction=is_plain)
         return changed_outcome(RowOpKind.INSERT, changed, self._returned)
 
     def _bind(self, parameters: ParameterValues) -> _BoundInsert:
@@ -117,7 +114,7 @@ class KeyInserts:
             parameter_cells(self._expressions, parameters),
         )
 
-    def _insert(self, bound: _BoundInsert, transaction: Transaction | None = None) -> ChangedRow:
+    def _insert(self, bound: _BoundInsert, transaction: Transaction | None) -> ChangedRow:
         table, conflict, shape = self._plan.table, self._plan.conflict, self._returned
         if conflict is not None:
             choose = partial(self._choice, conflict, bound)

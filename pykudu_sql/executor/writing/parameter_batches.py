@@ -82,44 +82,36 @@ def batch_action(
 
     `mode`: what to do about bad rows. Raises DataError, InterfaceError: a value does not fit.
     """
-    table, is_strict = batch.table, mode is RowErrorMode.FAIL
+    table = batch.table
     parts = pieces(batch.values, parameter_rows, chunk_bytes(state.store.budget))
     if len(parts) > 1:
-        write = _write_pieces if is_strict else _collect_pieces
-        return partial(write, state, batch, parameter_rows, parts)
-    if is_strict:
+        return partial(_write_in_pieces, state, batch, parameter_rows, parts, mode)
+    if mode is RowErrorMode.FAIL:
         operations = batch.convert(parameter_rows).operations
         return lambda transaction: transaction.write(table, operations)
     fitting = _fitting(state, batch, parameter_rows, range(len(parameter_rows)))
     return lambda transaction: write_fitting(transaction, table, fitting)
 
 
-def _write_pieces(
+def _write_in_pieces(
     state: SessionState,
     batch: Batch,
     parameter_rows: Sequence[ParameterValues],
     parts: Sequence[range],
+    mode: RowErrorMode,
     transaction: Transaction,
 ) -> RowResults:
-    """Write the operations of some sets of parameters after those of others, all or none."""
+    """Write the operations of some sets of parameters after others': all or none, or what fits."""
+    table = batch.table
 
     def operations_of(part: range) -> RowOperations:
         rows = parameter_rows[part.start : part.stop]
         return batch.convert(rows, part.start).operations
 
-    return write_pieces(state, batch.table, batch.kind, parts, operations_of, transaction)
-
-
-def _collect_pieces(
-    state: SessionState,
-    batch: Batch,
-    parameter_rows: Sequence[ParameterValues],
-    parts: Sequence[range],
-    transaction: Transaction,
-) -> RowResults:
-    """Write the operations of some sets of parameters after those of others, those that fit."""
+    if mode is RowErrorMode.FAIL:
+        return write_pieces(state, table, batch.kind, parts, operations_of, transaction)
     fitting_of = partial(_fitting, state, batch, parameter_rows)
-    return collect_pieces(state, batch.table, parts, fitting_of, transaction)
+    return collect_pieces(state, table, parts, fitting_of, transaction)
 
 
 def write_pieces(

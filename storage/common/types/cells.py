@@ -175,18 +175,24 @@ def _decimal_cell(value: object, column_type: DataType) -> int:
 
 
 def _date_cell(value: object, column_type: DataType) -> int:
-    _refuse_not_a_time(value)
-    if isinstance(value, str):
-        value = moment_of(value)
-    if is_numpy_datetime(value):
-        if is_beyond_micros(value):
-            raise ValueOutOfRangeError(f"{value} is out of range for {column_type}")
-        return _in_range(micros_of(value) // _DAY_MICROS, column_type)
+    value = _checked_time(value, column_type)
     if isinstance(value, dt.datetime):
         value = _in_utc(in_micros(value)).date()
     if isinstance(value, dt.date):
         return value.toordinal() - EPOCH_DAY
+    if is_numpy_datetime(value):
+        return _in_range(micros_of(value) // _DAY_MICROS, column_type)
     raise TypeError(value)
+
+
+def _checked_time(value: object, column_type: DataType) -> object:
+    """A value, of a text its time. Raises ValueError, ValueOutOfRangeError: it can be no time."""
+    _refuse_not_a_time(value)
+    if isinstance(value, str):
+        return moment_of(value)
+    if is_numpy_datetime(value) and is_beyond_micros(value):
+        raise ValueOutOfRangeError(f"{value} is out of range for {column_type}")
+    return value
 
 
 def moment_of(text: str) -> dt.datetime:
@@ -218,17 +224,13 @@ def _in_utc(value: dt.datetime) -> dt.datetime:
 
 
 def _timestamp_cell(value: object, column_type: DataType) -> int:
-    _refuse_not_a_time(value)
-    if isinstance(value, str):
-        value = moment_of(value)
-    if is_numpy_datetime(value):
-        if is_beyond_micros(value):
-            raise ValueOutOfRangeError(f"{value} is out of range for {column_type}")
-        return micros_of(value)
+    value = _checked_time(value, column_type)
     if isinstance(value, dt.datetime):
         return (_in_utc(in_micros(value)) - EPOCH) // dt.timedelta(microseconds=1)
     if isinstance(value, dt.date):
         return (value.toordinal() - EPOCH_DAY) * _DAY_MICROS
+    if is_numpy_datetime(value):
+        return micros_of(value)
     raise TypeError(value)
 
 
