@@ -70,8 +70,8 @@ class TransactionScope:
 
         Args:
             begin: a new transaction at the newest snapshot.
-            cancel_check: called when a statement has written, and while a commit waits; may raise
-                to take that back.
+            cancel_check: called while a statement writes, and while a commit waits; may raise to
+                take that back.
             retry_queue: of the database, for statements that lose races.
             durable: commits return once they survive a power loss.
             autocommit: each statement is a transaction of its own.
@@ -316,6 +316,7 @@ class TransactionScope:
                     attempts += 1
 
     def _run_action(self, action: "Callable[[Transaction], T]", transaction: "Transaction") -> T:
+        transaction.cancel_check = self._cancel_check
         result = action(transaction)
         self._cancel_check()
         return result

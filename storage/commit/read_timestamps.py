@@ -16,6 +16,7 @@ from pykudu_sql.storage.errors import SnapshotInFutureError
 
 if TYPE_CHECKING:
     from pykudu_sql.storage.commit.timestamp_reserve import TimestampReserve
+    from pykudu_sql.storage.common.cancellation import CancelCheck
     from pykudu_sql.storage.common.ctrl_c import CommitLock
     from pykudu_sql.storage.common.types.hybrid_time import (
         HybridClock,
@@ -78,13 +79,14 @@ class ReadTimestamps:
         self._mvcc.wait_for(bound, self._is_in_doubt)
         self._check_readable()
 
-    def wait_until_visible(self) -> None:
+    def wait_until_visible(self, cancel_check: "CancelCheck") -> None:
         """Wait until every commit that is applied by now is visible or has failed.
 
-        Who lost to one of them and begins again at once would not see it, and lose again. Raises
-        OperationalError: that took longer than a minute.
+        Who lost to one of them and begins again at once would not see it, and lose again.
+        `cancel_check`: called every few milliseconds of the wait. Raises OperationalError: that
+        took longer than a minute; or what `cancel_check` raises.
         """
-        self._mvcc.wait_for(EVERYTHING, self._is_in_doubt)
+        self._mvcc.wait_for(EVERYTHING, self._is_in_doubt, cancel_check)
 
     def reserve_through(self, moment: "Timestamp") -> None:
         """Reserve timestamps up to `moment`, which no commit gets, also not after a crash."""

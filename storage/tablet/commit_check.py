@@ -8,9 +8,9 @@ there, so that nothing it names can lead outside the memory of what it changes.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.storage.common.rows.distinct_integers import are_distinct
 from pykudu_sql.storage.common.types.arrays import fixed_view
 from pykudu_sql.storage.common.types.cell_check import is_cell_of
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
@@ -66,7 +66,7 @@ def check_mutation(
         if not len(mutation.ordinals):
             raise ValueError("no row is changed")
         low, high = int(mutation.ordinals.min()), int(mutation.ordinals.max())
-        if len(np.unique(mutation.ordinals)) != len(mutation.ordinals):
+        if not are_distinct(mutation.ordinals):
             raise ValueError("a row is changed twice at once")
     if low < 0 or high >= rows:
         raise ValueError(f"rows {low} to {high} of {rows} are changed")

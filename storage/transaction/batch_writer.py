@@ -20,7 +20,7 @@ import numpy as np
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.catalog.table_info import TableInfo
-from pykudu_sql.storage.common.memory_budget import MOST_PIECE
+from pykudu_sql.storage.common.cancellation import cancellable
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
 from pykudu_sql.storage.common.types.hybrid_time import StatementTime
@@ -52,6 +52,7 @@ from pykudu_sql.storage.transaction.row_collector import RowCollector
 from pykudu_sql.storage.transaction.transaction_services import TransactionServices
 from pykudu_sql.storage.transaction.write_set import WriteSet
 
+_STEP_ROWS = 1 << 18  # that are written to memory before the statement may be cancelled again
 _UPDATES = (RowOpKind.UPDATE, RowOpKind.UPDATE_IGNORE)
 
 
@@ -135,10 +136,15 @@ class BatchWriter:
         if kind is RowOpKind.INSERT and batch.operations.length >= BULK_ROWS:
             self._services.auto_increment.note_rows(table, batch.operations)
             return write_bulk(self._services, self._writes, table, (batch,))
-        rows = deduplicate(table, self._routed(batch, raise_first))
+        cancel_check = self._services.cancel_check
+        cancel_check()
+        routed = self._routed(batch, raise_first)
+        cancel_check()
+        rows = deduplicate(table, routed)
         checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
         repeats = 0
         for part in split(rows):
+            cancel_check()
             pending = self._pending(table, part)
             located = pending.check(part.batch)
             violation = violation_of(table, pending, part.batch, located)
@@ -147,15 +153,25 @@ class BatchWriter:
             repeats += rows.repeated_changes(part, located.alive)
             checked.append((pending, part.batch, located))
         return repeats + sum(
-            self._writes.keep(table, pending).write(keyed, located)
+            self._write_steps(self._writes.keep(table, pending), keyed, located)
             for pending, keyed, located in checked
         )
+
+    def _write_steps(self, pending: PendingWrites, batch: KeyedOperations, located: Located) -> int:
+        """Write the rows of a tablet; the number of rows changed."""
+        rows, changed = len(batch.keys), 0
+        for first in cancellable(range(0, rows, _STEP_ROWS), self._services.cancel_check):
+            places = np.arange(first, min(first + _STEP_ROWS, rows))
+            is_all = len(places) == rows
+            part = (batch, located) if is_all else (take_rows(batch, places), located.take(places))
+            changed += pending.write(*part)
+        return changed
 
     def collect_batches(
         self, table: TableInfo, batches: Iterable[RowOperations]
     ) -> Iterator[RowResults]:
         """Do operations that come in batches, as far as they fit; see `Transaction`."""
-        changes = FiledChanges(self._services.pool, self._services.budget.piece(MOST_PIECE))
+        changes = FiledChanges(self._services)
         try:
             yield from map(lambda batch: self._file_each(table, batch, changes), batches)
             changes.stage(lambda pending: pending)
@@ -192,6 +208,7 @@ class BatchWriter:
         rows = self._routed(batch, collector.refuse)
         shares: list[_Share] = []
         for part in split(rows):
+            self._services.cancel_check()
             pending = self._pending(table, part)
             located = pending.locate(part.batch.keys)
             positions = rows.positions[part.indices]

@@ -5,25 +5,23 @@ is written to a delta file at once (`filed_changes`).
 """
 
 from collections.abc import Iterable
-from concurrent.futures import Executor
 
 from pykudu_sql.storage.common import progress
 from pykudu_sql.storage.common.rows.row_operation import RowOperations
 from pykudu_sql.storage.transaction.addressed_rows import AddressedRows
 from pykudu_sql.storage.transaction.filed_changes import FiledChanges
+from pykudu_sql.storage.transaction.transaction_services import TransactionServices
 
 
 def write_changes(
-    pool: Executor,
-    piece_bytes: int,
+    services: TransactionServices,
     addressed: AddressedRows,
     batches: Iterable[RowOperations],
 ) -> int:
     """Stage the changes of a large UPDATE or DELETE.
 
     Args:
-        pool: its threads write.
-        piece_bytes: of texts that are in memory at once.
+        services: of the transaction.
         addressed: the rows that a scan has found.
         batches: of addresses of these, each taken when the one before is written.
 
@@ -31,7 +29,7 @@ def write_changes(
     fit; InterfaceError: the tablets were written since the scan; DiskError: the disk refused; or
     what taking a batch raises; nothing was done.
     """
-    changes = FiledChanges(pool, piece_bytes)
+    changes = FiledChanges(services)
     try:
         for operations in batches:
             counter = progress.counter("writing changes", operations.length)

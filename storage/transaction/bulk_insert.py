@@ -86,6 +86,7 @@ def _write(
         pending = written[share.tablet].pending
         pending.check_sorted(KeyedOperations(operations, share.keys, ()))
 
+    services.cancel_check()
     list(pool.map(check, shares))
     sorting.total = sorting.done
     parts = [part for share in shares for part in share.rowsets()]
@@ -94,10 +95,13 @@ def _write(
 
     def write(part: TabletShare) -> DiskRowSet:
         rows = _ColumnProgress(counter, len(part.keys), len(columns))
+
+        def begin_column() -> None:
+            services.cancel_check()
+            rows.begin_column()
+
         try:
-            return write_rowset(
-                written[part.tablet].pending.tablet, columns, part, rows.begin_column
-            )
+            return write_rowset(written[part.tablet].pending.tablet, columns, part, begin_column)
         finally:
             rows.finish()
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common import progress
-from pykudu_sql.storage.common.memory_budget import MOST_PIECE
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.ingest.routing import (
     RoutedRows,
@@ -60,7 +59,7 @@ def write_operations(
     changed. Raises RowNotFoundError, ImmutableColumnError: a row does not fit; DiskError: the disk
     refused; or what taking a batch raises; the transaction must go back to where it was.
     """
-    changes = FiledChanges(services.pool, services.budget.piece(MOST_PIECE))
+    changes = FiledChanges(services)
     changed = 0
     try:
         for batch in batches:
@@ -88,6 +87,7 @@ def _write(
     for part in split(rows):
         tablet = services.tablets[table.tablets[part.tablet].id]
         pending = writes.keep(table, writes.on(table, tablet))
+        services.cancel_check()
         located = pending.check(part.batch)
         violation = violation_of(table, pending, part.batch, located)
         if violation is not None:
@@ -111,7 +111,7 @@ def write_located(
 
     Raises DiskError: the disk refused; nothing was done.
     """
-    changes = FiledChanges(services.pool, services.budget.piece(MOST_PIECE))
+    changes = FiledChanges(services)
     try:
         changes.add(_changes(pending, batch, located))
         changes.stage(lambda writes: writes)

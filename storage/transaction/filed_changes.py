@@ -8,7 +8,7 @@ of rows that are themselves in memory stay there.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor, wait
+from concurrent.futures import wait
 from dataclasses import field
 from functools import partial
 from typing import TypeVar
@@ -16,6 +16,8 @@ from typing import TypeVar
 import numpy as np
 
 from pykudu_sql.dataclass import dataclass
+from pykudu_sql.storage.common.memory_budget import MOST_PIECE
+from pykudu_sql.storage.common.rows.distinct_integers import are_distinct
 from pykudu_sql.storage.tablet.files.staged_files import StagedFiles, discard_files
 from pykudu_sql.storage.tablet.write.addressed_operations import AddressedOperations
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
@@ -25,6 +27,7 @@ from pykudu_sql.storage.tablet.write.staged_changes import (
     merge_parts,
     stage,
 )
+from pykudu_sql.storage.transaction.transaction_services import TransactionServices
 
 _MERGED_ROWS = 1 << 16
 _Result = TypeVar("_Result")
@@ -57,19 +60,17 @@ def _stay_apart(parts: Sequence[StagedPart], most_bytes: int) -> bool:
     if sum(part.rows for part in parts) <= _MERGED_ROWS and _cell_bytes(parts) <= most_bytes:
         return False
     ordinals = np.concatenate([part.ordinals for part in parts])
-    return len(np.unique(ordinals)) == len(ordinals)
+    return are_distinct(ordinals)
 
 
 class FiledChanges:
     """The changes of one statement. Used by one thread at a time."""
 
-    def __init__(self, pool: Executor, piece_bytes: int) -> None:
-        """No changes yet.
-
-        `pool`: its threads write; `piece_bytes`: of texts that are in memory at once.
-        """
-        self._pool = pool
-        self._piece_bytes = piece_bytes
+    def __init__(self, services: TransactionServices) -> None:
+        """No changes yet. `services`: of the transaction, whose threads write."""
+        self._pool = services.pool
+        self._piece_bytes = services.budget.piece(MOST_PIECE)
+        self._cancel_check = services.cancel_check
         self._tablets: dict[str, _TabletChanges] = {}
 
     def add(self, shares: Iterable[tuple[PendingWrites, AddressedOperations]]) -> None:
@@ -118,6 +119,10 @@ class FiledChanges:
 
     def _side_by_side(self, tasks: Sequence[Callable[[], _Result]]) -> Sequence[_Result]:
         """What tasks return. Raises what one raised, once all have ended."""
-        running = [self._pool.submit(task) for task in tasks]
+        running = [self._pool.submit(self._unless_cancelled, task) for task in tasks]
         wait(running)
         return [task.result() for task in running]
+
+    def _unless_cancelled(self, task: Callable[[], _Result]) -> _Result:
+        self._cancel_check()
+        return task()

@@ -9,6 +9,7 @@ that a transaction makes is there for others from the commit on, with its rows, 
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,6 @@ from pykudu_sql.storage.commit.committer import AppliedCommit
 from pykudu_sql.storage.commit.new_table import NewTable
 from pykudu_sql.storage.common.cancellation import CancelCheck, never_cancelled
 from pykudu_sql.storage.common.ctrl_c import DeferSigint, acquire_lock
-from pykudu_sql.storage.common.memory_budget import MOST_PIECE
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, StatementTime, Timestamp
@@ -51,7 +51,10 @@ _COUNTED_ROWS = 32
 class Transaction(TransactionReads):
     """One transaction, used by one thread at a time.
 
-    `time`: of the statement that writes, for defaults; that of the first use unless it is replaced.
+    Attributes:
+        time: of the statement that writes, for defaults; of the first use unless it is replaced.
+        cancel_check: called between the steps of large writes; after what it raises the transaction
+            must go back to a savepoint before the write.
     """
 
     def __init__(self, services: TransactionServices, snapshot: Hold) -> None:
@@ -62,6 +65,7 @@ class Transaction(TransactionReads):
         super().__init__(services, snapshot)
         self._new_tables: list[NewTable] = []
         self._single_rows = 0
+        self.cancel_check: CancelCheck = never_cancelled
         self.time = StatementTime(services.committer.clock.now)
         self._ended = False
 
@@ -116,7 +120,11 @@ class Transaction(TransactionReads):
         return RowResults(changed, operations.length - changed, 0, ())
 
     def _batch_writer(self) -> BatchWriter:
-        return BatchWriter(self._services, self._writes, self.time)
+        return BatchWriter(self._writing, self._writes, self.time)
+
+    @property
+    def _writing(self) -> TransactionServices:
+        return replace(self._services, cancel_check=self.cancel_check)
 
     def _check_room(self) -> None:
         """See that what was written so far leaves room in memory for more."""
@@ -142,9 +150,7 @@ class Transaction(TransactionReads):
         taking a batch raises; nothing was done.
         """
         self._open()
-        services = self._services
-        piece = services.budget.piece(MOST_PIECE)
-        return write_changes(services.pool, piece, self._take_addressed(table), batches)
+        return write_changes(self._writing, self._take_addressed(table), batches)
 
     def insert(self, table: TableInfo, batches: Iterable[RowOperations]) -> int:
         """Insert rows that come in batches, all or none, in memory for one batch at a time.
@@ -284,7 +290,7 @@ class Transaction(TransactionReads):
         if np.count_nonzero(located.alive) < LEAST_ROWS:
             pending.write(batch, located)
         else:
-            write_located(self._services, pending, batch, located)
+            write_located(self._writing, pending, batch, located)
 
     def commit(
         self,
@@ -297,7 +303,7 @@ class Transaction(TransactionReads):
         Args:
             durable: return only once the commit survives a power loss.
             batch: of a writer, to be noted as done.
-            cancel_check: called while the commit waits for maintenance of its tablets.
+            cancel_check: called while the commit waits for maintenance or for other commits.
 
         Returns the commit's hybrid time, None when nothing was written. Raises SerializationError:
         another transaction came first, whose commit is visible by now; this one is rolled back;
@@ -316,7 +322,7 @@ class Transaction(TransactionReads):
                 return self._commit(durable, batch)
         except SerializationError:
             with suppress(OperationalError):  # after a minute it may be tried again without
-                self._services.committer.timestamps.wait_until_visible()
+                self._services.committer.timestamps.wait_until_visible(cancel_check)
             raise
 
     def _relieve(self, cancel_check: CancelCheck) -> None:

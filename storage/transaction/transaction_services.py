@@ -7,6 +7,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from pykudu_sql.dataclass import dataclass
+from pykudu_sql.storage.common.cancellation import CancelCheck, never_cancelled
 from pykudu_sql.storage.common.thread_pool import ThreadPool
 from pykudu_sql.storage.errors import TableChangedError
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from pykudu_sql.storage.commit.definitions import Definitions
     from pykudu_sql.storage.commit.history import History
     from pykudu_sql.storage.commit.new_table import NewTable
-    from pykudu_sql.storage.common.cancellation import CancelCheck
     from pykudu_sql.storage.common.memory_budget import MemoryBudget
     from pykudu_sql.storage.common.types.schema import ColumnSchema
     from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
@@ -40,6 +40,7 @@ class TransactionServices:
         budget: of the memory of the process.
         relieve: flushes until changes in memory keep to their share.
         row_shapes: of operations on single rows; see `row_shape`.
+        cancel_check: called between the steps of large writes.
     """
 
     tablets: Mapping[str, "Tablet"]
@@ -51,8 +52,9 @@ class TransactionServices:
     history: "History"
     cache_bytes: int
     budget: "MemoryBudget"
-    relieve: Callable[["CancelCheck"], None]
+    relieve: Callable[[CancelCheck], None]
     row_shapes: "RowShapes" = field(default_factory=dict)
+    cancel_check: CancelCheck = never_cancelled
 
 
 def with_new_table(services: TransactionServices, new: "NewTable") -> TransactionServices:

@@ -15,6 +15,7 @@ from pykudu_sql.executor.writing.repeated_cells import repeated_cells
 from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.change_plans import ChangeBranch, ChangeQuery
 from pykudu_sql.storage.catalog.table_info import TableInfo
+from pykudu_sql.storage.common.cancellation import cancellable
 from pykudu_sql.storage.common.column_defaults import default_array, with_functions
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowResults
@@ -77,7 +78,7 @@ def branch_rows(
     actions = filled_numbers(combine(rows.column(0).cast(pa.int64())), -1)
     shares: list[BranchRows] = []
     inserted: list[BranchRows] = []
-    for number, branch in enumerate(plan.branches):
+    for number, branch in enumerate(cancellable(plan.branches, state.check_cancelled)):
         indices = np.flatnonzero(actions == number)
         if not len(indices):
             continue

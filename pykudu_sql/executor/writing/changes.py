@@ -40,6 +40,7 @@ from pykudu_sql.planner.plan.change_plans import (
 )
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.results.table_result import TableResult
+from pykudu_sql.storage.common.cancellation import cancellable
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined
 from pykudu_sql.storage.ingest.row_batch import complete
@@ -152,10 +153,11 @@ def _apply(
     """
     rows = waiting.pop()
     shares = branch_rows(state, plan, rows, parameters, transaction)
+    state.check_cancelled()
     check_changed_once(plan, shares)
     if mode_of(state) is RowErrorMode.COLLECT:
         return _collect(state, plan, rows, shares, parameters, transaction)
-    for share in shares:
+    for share in cancellable(shares, state.check_cancelled):
         validate(complete(plan.table, share.operations), raise_first)
     returning, image, returning_result = plan.returning, None, None
     if returning is not None:

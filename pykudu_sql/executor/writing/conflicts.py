@@ -27,7 +27,9 @@ from pykudu_sql.storage.common.types.arrays import (
     array_to_cells,
     distinct_values,
     plain,
+    stored_numbers,
 )
+from pykudu_sql.storage.common.types.types import Cell, DataType
 from pykudu_sql.storage.errors import IntegrityError
 from pykudu_sql.storage.transaction.transaction import Transaction
 
@@ -41,6 +43,7 @@ def proposed_or_changed(
 ) -> pa.Table:
     """The rows of an INSERT with ON CONFLICT, and what is stored under their keys."""
     proposed = proposed_rows(state, plan, parameters, transaction)
+    state.check_cancelled()
     query = target_scan_of(plan, proposed)
     names = [plan.table.schema.by_id[i].name for i in proposed]
     relation = pa.Table.from_arrays([plain(a) for a in proposed.values()], names=names)
@@ -65,6 +68,7 @@ def proposed_rows(
         if values is None:
             values = default_array(column, state.time, operations.length)
         columns[column.id] = plain(values)
+    state.check_cancelled()
     return _distinct(plan, columns, operations.length)
 
 
@@ -120,7 +124,15 @@ def _key_predicates(table: TableInfo, proposed: Columns) -> Iterator[PredicateTe
         elif len(values) <= _MAX_SEPARATE:
             yield InList(column.id, tuple(array_to_cells(values, column.type)))
         else:
-            cells = array_to_cells(values, column.type)
-            low, high = min(cells), max(cells)  # type: ignore[type-var]
+            low, high = _ends(values, column.type)
             yield Comparison(column.id, Op.GE, low)
             yield Comparison(column.id, Op.LE, high)
+
+
+def _ends(values: pa.Array, column_type: DataType) -> list[Cell]:
+    """The least and the greatest of some values without NULL."""
+    is_narrow = not column_type.is_variable and values.type.bit_width <= 64
+    numbers = stored_numbers(values, column_type) if is_narrow else values
+    ends = pc.min_max(numbers)
+    both = pa.array([ends["min"].as_py(), ends["max"].as_py()], numbers.type)
+    return array_to_cells(both.view(values.type), column_type)

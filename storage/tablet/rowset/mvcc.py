@@ -7,7 +7,9 @@ that order, once they are durable. So one number, `bound`, says all there is to 
 
 import threading
 from collections.abc import Callable
+from time import monotonic
 
+from pykudu_sql.storage.common.cancellation import CancelCheck, never_cancelled
 from pykudu_sql.storage.common.types.hybrid_time import (
     SnapshotBound,
     Timestamp,
@@ -17,6 +19,7 @@ from pykudu_sql.storage.common.types.hybrid_time import (
 from pykudu_sql.storage.errors import OperationalError
 
 _TIMEOUT = 60.0  # seconds
+_CHECK_SECONDS = 0.02
 
 
 class MvccManager:
@@ -54,20 +57,36 @@ class MvccManager:
         with self._published:
             self._published.notify_all()
 
-    def wait_for(self, bound: SnapshotBound, in_vain: Callable[[], bool]) -> None:
+    def wait_for(
+        self,
+        bound: SnapshotBound,
+        in_vain: Callable[[], bool],
+        cancel_check: CancelCheck = never_cancelled,
+    ) -> None:
         """Wait until no commit below `bound` is on its way any more.
 
-        `in_vain`: whether a commit cannot go on; called again after each `wake`. Raises
-        OperationalError: that took longer than a minute.
+        Args:
+            bound: above those commits.
+            in_vain: whether a commit cannot go on; called again after each `wake`.
+            cancel_check: called every few milliseconds of the wait.
+
+        Raises OperationalError: that took longer than a minute; or what `cancel_check` raises.
         """
         target = min(bound, bound_at(self._assigned))
         with self._published:
             self._waiting += 1
             try:
-                is_complete = self._published.wait_for(
-                    lambda: self.bound >= target or in_vain(), _TIMEOUT
-                )
+                is_complete = self._wait(lambda: self.bound >= target or in_vain(), cancel_check)
             finally:
                 self._waiting -= 1
         if not is_complete:
             raise OperationalError(f"commits before {bound} did not finish in {_TIMEOUT} s")
+
+    def _wait(self, is_over: Callable[[], bool], cancel_check: CancelCheck) -> bool:
+        """Wait for something; whether it came in time."""
+        end = monotonic() + _TIMEOUT
+        while not self._published.wait_for(is_over, _CHECK_SECONDS):
+            if monotonic() >= end:
+                return False
+            cancel_check()
+        return True

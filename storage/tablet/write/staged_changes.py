@@ -13,6 +13,7 @@ import numpy as np
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.row_allowance import rows_within
+from pykudu_sql.storage.common.rows.distinct_integers import distinct_integers
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound
@@ -131,7 +132,7 @@ def merge_parts(
     if not on_disk:
         in_memory = [part for part in parts if isinstance(part, AddressedOperations)]
         return [_merged(tablet, list(map(_deltas, in_memory)), parts, staged)]
-    rows = np.unique(np.concatenate([part.ordinals for part in on_disk]))
+    rows = distinct_integers(np.concatenate([part.ordinals for part in on_disk]))
     width = sum(part.cell_bytes for part in on_disk) / len(rows)
     firsts = rows[:: rows_within(most_bytes, width, len(rows))].tolist()
     pieces = []

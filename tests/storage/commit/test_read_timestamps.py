@@ -3,6 +3,7 @@
 import threading
 
 from pykudu_sql.storage.commit.read_timestamps import ReadTimestamps
+from pykudu_sql.storage.common.cancellation import never_cancelled
 from pykudu_sql.storage.common.types.hybrid_time import bound_at
 from tests.storage.small_store import SmallStore
 
@@ -32,11 +33,13 @@ def test_a_commit_that_is_applied_is_waited_for_until_it_is_visible() -> None:
     committer = small.store.committer
     applied = committer.clock.now()
     committer.mvcc.assign(applied)
-    waiter = threading.Thread(target=committer.timestamps.wait_until_visible)
+    waiter = threading.Thread(
+        target=committer.timestamps.wait_until_visible, args=(never_cancelled,)
+    )
     waiter.start()
     waiter.join(0.05)
     assert waiter.is_alive()
     committer.mvcc.publish(applied)
     waiter.join(10)
     assert not waiter.is_alive()
-    committer.timestamps.wait_until_visible()
+    committer.timestamps.wait_until_visible(never_cancelled)

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from pykudu_sql.storage.common.types.hybrid_time import bound_at
-from pykudu_sql.storage.errors import OperationalError
+from pykudu_sql.storage.errors import OperationalError, QueryCancelledError
 from pykudu_sql.storage.tablet.rowset import mvcc
 from pykudu_sql.storage.tablet.rowset.mvcc import MvccManager
 
@@ -52,6 +52,16 @@ def test_a_wait_in_vain_ends_without_the_commit() -> None:
     manager.assign(11)
     manager.wait_for(bound_at(11), lambda: True)
     assert manager.bound == bound_at(10)
+
+
+def test_a_wait_can_be_cancelled() -> None:
+    def check() -> None:
+        raise QueryCancelledError("stop")
+
+    manager = MvccManager(bound_at(10))
+    manager.assign(11)
+    with pytest.raises(QueryCancelledError):
+        manager.wait_for(bound_at(11), lambda: False, check)
 
 
 def test_a_wait_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
