@@ -21,12 +21,13 @@ from pykudu_sql.storage.cfile.decoded.coded_column import (
     coded_words,
 )
 from pykudu_sql.storage.cfile.decoded.column_cells import ColumnCells
-from pykudu_sql.storage.cfile.decoded.decoded_blocks import DecodedBlocks, bytes_of
+from pykudu_sql.storage.cfile.decoded.decoded_blocks import DecodedBlocks
 from pykudu_sql.storage.cfile.decoded.validity_reader import ValidityReader
 from pykudu_sql.storage.cfile.encoding.type_encodings import BY_NAME
 from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.in_place.paged_cells import EqualCells
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
+from pykudu_sql.storage.common.array_bytes import own_bytes
 from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.predicate.column_predicate import (
     Comparison,
@@ -176,7 +177,7 @@ class CFileReader:
         array = self._blocks.decode(first, last + 1)
         if stats is not None:
             stats.blocks_decoded += last + 1 - first
-            stats.bytes_decoded += bytes_of(array)
+            stats.bytes_decoded += own_bytes(array)
         return array.slice(start - self.first_ordinals[first], stop - start)
 
     def validity(self, start: int, stop: int, stats: ScanStats | None = None) -> pa.BooleanArray:
@@ -249,7 +250,7 @@ class CFileReader:
         array = self._blocks.pick(first, last + 1, ordinals)
         if stats is not None:
             stats.blocks_decoded += touched
-            stats.bytes_decoded += bytes_of(array)
+            stats.bytes_decoded += own_bytes(array)
         return array
 
     def runs(self, stats: ScanStats | None = None) -> ColumnRuns | None:
@@ -288,7 +289,7 @@ class CFileReader:
             return None
         if pa.types.is_dictionary(whole.array.type):
             return coded_words(whole.array.slice(start, stop - start), self.type)
-        if not self._cache.has_room_for(bytes_of(whole.array)):
+        if not self._cache.has_room_for(own_bytes(whole.array)):
             return None
         coded = coded_integers(whole.array, self.type, self.zone_map)
         self._cache.put(key, _NO_CODES if coded is None else coded, coded.nbytes if coded else 0)

@@ -10,6 +10,7 @@ What a scan takes is judged from metadata, then from a sample, then by reading:
   memory.
 """
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import itemgetter
@@ -18,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
+from pykudu_sql.storage.common.array_bytes import all_bytes
 from pykudu_sql.storage.common.predicate.row_filter import RowFilter
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.ingest.table import assemble
@@ -99,17 +101,34 @@ def _matching(scan: TableScan, rows: int, most: int) -> Sequence[RowBlock] | Non
         row_filter is None or sampled(scan, row_filter, SAMPLE_ROWS).bytes_per_row * rows > most
     ):
         return None
-    stats = ScanStats()
-    blocks: list[RowBlock] = []
-    remaining = most
-    for block in replace(scan, stats=stats).exact_blocks(row_filter):
-        remaining -= _size(block)
-        if remaining < 0:
-            return None
-        blocks.append(block)
+    stats, room = ScanStats(), _Room(most)
+    try:
+        blocks = replace(scan, stats=stats).matching_blocks(row_filter, room.take)
+    except _NoRoomError:
+        return None
     if scan.stats is not None:
         scan.stats.add(stats)
     return blocks
+
+
+class _NoRoomError(Exception):
+    """The rows take more bytes than they may."""
+
+
+class _Room:
+    """Bytes that blocks may take together. Safe for threads."""
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+        self._lock = threading.Lock()
+
+    def take(self, block: RowBlock) -> None:
+        """Give a block its bytes. Raises _NoRoomError: they are no longer there."""
+        size = _size(block)
+        with self._lock:
+            self._left -= size
+            if self._left < 0:
+                raise _NoRoomError
 
 
 def _fits(scan: TableScan, rows: int, most: int) -> bool:
@@ -170,4 +189,4 @@ def sampled(scan: TableScan, row_filter: RowFilter, rows: int) -> Sample:
 
 
 def _size(block: RowBlock) -> int:
-    return sum(column.nbytes for column in block.columns)
+    return sum(map(all_bytes, block.columns))

@@ -32,6 +32,7 @@ from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.common.types.validity_array import validity_array
 from pykudu_sql.storage.ingest.table import assemble
 from pykudu_sql.storage.scan.decoded_size import decoded_bytes
+from pykudu_sql.storage.scan.first_rows import first_rows
 from pykudu_sql.storage.scan.read_ahead import Source, read_ahead, task_of
 from pykudu_sql.storage.scan.rowset_read import RowSetRead
 from pykudu_sql.storage.scan.scan_token import BATCH_ROWS, batches_of, scan_schema
@@ -195,9 +196,10 @@ class TableScan:
     def _blocks(self) -> Iterator[RowBlock]:
         """Blocks of any size."""
         if self.spec.order is ScanOrder.KEY:
-            return self._until_limit(self._by_key())
+            return first_rows(self._by_key(), self.spec.limit)
         if self.spec.limit is not None:
-            return self._until_limit(self._exactly(self.row_filter(), self._stretch(BATCH_ROWS)))
+            exact = self._exactly(self.row_filter(), self._stretch(BATCH_ROWS))
+            return first_rows(exact, self.spec.limit)
         return self._whole_rowsets()
 
     def exact_blocks(self, scan_filter: RowFilter | None) -> Iterator[RowBlock]:
@@ -212,6 +214,25 @@ class TableScan:
         exact = None if scan_filter is None else scan_filter.exactly()
         return self._read_ahead(self.reads, exact, None, _MOST_AT_ONCE)
 
+    def matching_blocks(
+        self, scan_filter: RowFilter | None, note: Callable[[RowBlock], None]
+    ) -> list[RowBlock]:
+        """Exactly the rows that match, all of them in memory.
+
+        Args:
+            scan_filter: the scan's own.
+            note: called with each block, by several threads; may raise to end the scan.
+        """
+        if not self._stops_early and self._is_large(scan_filter):
+            part = replace(self, piece_bytes=self.piece_bytes // self.pool.workers)
+            exact = None if scan_filter is None else scan_filter.exactly()
+            return part._side_by_side(exact, note)
+        blocks = []
+        for block in self.exact_blocks(scan_filter):
+            note(block)
+            blocks.append(block)
+        return blocks
+
     def _whole_rowsets(self) -> Iterator[RowBlock]:
         """Every rowset in one go; side by side, when they are large."""
         scan_filter = self.row_filter()
@@ -221,16 +242,25 @@ class TableScan:
             for read in self.reads:
                 yield from self._scan(read, scan_filter, None, self.stats)
             return
+        yield from self._side_by_side(scan_filter, lambda block: None)
+
+    def _side_by_side(
+        self, scan_filter: RowFilter | None, note: Callable[[RowBlock], None]
+    ) -> list[RowBlock]:
+        """All blocks, of several rowsets at once. `note`: see `matching_blocks`."""
 
         def scan(read: RowSetRead) -> tuple[list[RowBlock], ScanStats | None]:
-            stats = None if self.stats is None else ScanStats()
-            return list(self._scan(read, scan_filter, None, stats)), stats
+            stats, blocks = None if self.stats is None else ScanStats(), list[RowBlock]()
+            for block in self._scan(read, scan_filter, None, stats):
+                note(block)
+                blocks.append(block)
+            return blocks, stats
 
-        tasks = [task_of(scan, read) for read in self.reads]
-        for blocks, stats in side_by_side(self.pool, tasks):
+        results = side_by_side(self.pool, [task_of(scan, read) for read in self.reads])
+        for _, stats in results:
             if self.stats is not None and stats is not None:
                 self.stats.add(stats)
-            yield from blocks
+        return [block for blocks, _ in results for block in blocks]
 
     def _is_large(self, scan_filter: RowFilter | None) -> bool:
         """Whether the rows of several rowsets are so many that threads should read them."""
@@ -320,17 +350,6 @@ class TableScan:
         """Rows of a stretch of a rowset: at most so many, and no more than a piece has."""
         width = self._decoded(read) / read.rows if self._strings else self._fixed_width
         return rows_within(self.piece_bytes, width, most)
-
-    def _until_limit(self, blocks: Iterator[RowBlock]) -> Iterator[RowBlock]:
-        """Blocks until they hold as many rows as are wanted; the last is cut."""
-        remaining = self.spec.limit
-        if remaining is None:
-            yield from blocks
-            return
-        while remaining and (block := next(blocks, None)) is not None:
-            rows = min(block.length, remaining)
-            yield RowBlock([values.slice(0, rows) for values in block.columns], rows)
-            remaining -= rows
 
     def _scan(
         self,

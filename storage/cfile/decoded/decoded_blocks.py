@@ -17,6 +17,7 @@ from pykudu_sql.storage.cfile.decoded.decoded_cells import (
     WholeColumn,
     whole_column,
 )
+from pykudu_sql.storage.common.array_bytes import own_bytes
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.types import DataType
 
@@ -66,7 +67,7 @@ class DecodedBlocks:
             return cached
         array = self._decode(0, self._count, stats)
         whole = whole_column(array, self._type)
-        self._cache.put(self._key, whole, bytes_of(array))
+        self._cache.put(self._key, whole, own_bytes(array))
         self.whole_memo = weakref.ref(whole)
         return whole
 
@@ -80,7 +81,7 @@ class DecodedBlocks:
             return cached
         array = self._decode(number, number + 1, stats)
         block = DecodedCells(array, self._type)
-        self._cache.put(key, block, bytes_of(array))
+        self._cache.put(key, block, own_bytes(array))
         self.memos[number] = weakref.ref(block)
         return block
 
@@ -115,7 +116,7 @@ class DecodedBlocks:
         if view is None:
             return memory
         whole = WholeColumn(memory, view)
-        self._cache.put(self._key, whole, bytes_of(whole.array))
+        self._cache.put(self._key, whole, own_bytes(whole.array))
         self.whole_memo = weakref.ref(whole)
         return None
 
@@ -123,10 +124,5 @@ class DecodedBlocks:
         array = self._blocks.decode(first, stop)
         if stats is not None:
             stats.blocks_decoded += stop - first
-            stats.bytes_decoded += bytes_of(array)
+            stats.bytes_decoded += own_bytes(array)
         return array
-
-
-def bytes_of(array: pa.Array) -> int:
-    """Bytes of an array; its dictionary, if any, is shared by all of the CFile."""
-    return int((array.indices if pa.types.is_dictionary(array.type) else array).nbytes)

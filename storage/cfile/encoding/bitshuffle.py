@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pykudu_sql.storage.cfile.encoding.traits import Bytes, ReadPart
+from pykudu_sql.storage.common.types.from_buffers import new_buffer
 from pykudu_sql.storage.errors import CorruptionError
 
 _HEADER = struct.Struct("<BBBBIII")
@@ -159,14 +160,18 @@ def _form(chunk: Bytes, raw: int) -> tuple[int, ...] | None:
 def _joined(chunks: Sequence[Bytes], raw: int) -> Bytes:
     """The chunk of the slices of chunks that are alike. `raw`: bytes that each of them holds."""
     _, packed_by, flags, width, *_ = _HEADER.unpack_from(chunks[0].data)
-    begin, sizes = _ONE_SLICE.size, [len(chunk) - _ONE_SLICE.size for chunk in chunks]
+    begin = _ONE_SLICE.size
+    sizes = [len(chunk) - begin for chunk in chunks]
     table = HEADER_BYTES + 4 * len(chunks)
     *begins, length = accumulate(sizes, initial=table)
     head = _HEADER.pack(_FORMAT_VERSION, packed_by, flags, width, raw * len(chunks), raw, length)
-    table_bytes = np.array(begins, "<i4").tobytes()
-    return np.concatenate(
-        [np.frombuffer(head + table_bytes, np.uint8), *[chunk[begin:] for chunk in chunks]]
-    )
+    _, joined = new_buffer(length)
+    # By memory views, which keep the interpreter's lock: to get it back takes longer than a copy.
+    into = joined.data
+    into[:table] = head + np.array(begins, "<i4").tobytes()
+    for place, size, chunk in zip(begins, sizes, chunks, strict=True):
+        into[place : place + size] = chunk.data[begin:]
+    return joined
 
 
 def read_part(read: ReadPart, place: int, stop: int, raw: int, begin: int, end: int) -> bytes:

@@ -171,12 +171,14 @@ def _widen_some(
     """Write the values that codes stand for, so many of each frame, one after the other."""
     first = headers[0]
     if all(header.base == first.base and header.step == first.step for header in headers):
-        headers, lengths = headers[:1], [len(codes)]
-    begin = 0
-    for header, length in zip(headers, lengths, strict=True):
-        end = begin + length
-        _widen((header,), codes[np.newaxis, begin:end], out[np.newaxis, begin:end])
-        begin = end
+        _widen((first,), codes[np.newaxis], out[np.newaxis])
+        return
+    kind: np.dtype[Any] = np.dtype(f"<u{out.itemsize}")
+    unsigned, modulus = out.view(kind), 1 << 8 * out.itemsize
+    unsigned[:] = codes
+    if any(header.step != 1 for header in headers):
+        unsigned *= np.array([header.step for header in headers], kind).repeat(lengths)
+    unsigned += np.array([header.base % modulus for header in headers], kind).repeat(lengths)
 
 
 def _header(payload: Bytes, values: np.dtype[Any]) -> _Header | None:

@@ -1,0 +1,37 @@
+"""Bytes of arrays are Arrow's."""
+
+from datetime import datetime
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+from pykudu_sql.storage.common.array_bytes import all_bytes, own_bytes
+
+ARRAYS = [
+    pa.array([], pa.int64()),
+    pa.array([1, 2, 3], pa.int8()),
+    pa.array([1, None, 3], pa.int64()),
+    pa.array([1.5, 2.5]),
+    pa.array([True, False, True]),
+    pa.array(["a", "bc", None]),
+    pa.array([b"a", b""]),
+    pa.array([Decimal("1.25")] * 3, pa.decimal128(15, 2)),
+    pa.array([Decimal("1.25")] * 3).cast(pa.decimal64(15, 2)),
+    pa.array([datetime(2026, 1, 1)] * 2, pa.timestamp("us")),
+    pa.array(["a", "b", "a"]).dictionary_encode(),
+    pa.nulls(4),
+    pa.nulls(4, pa.int32()),
+]
+
+
+@pytest.mark.parametrize("array", ARRAYS, ids=lambda array: str(array.type))
+def test_bytes_are_those_that_arrow_counts(array: pa.Array) -> None:
+    for part in (array, array.slice(1)):
+        assert all_bytes(part) == part.nbytes
+
+
+def test_a_dictionary_is_not_its_arrays_own() -> None:
+    array = pa.array(["a" * 100, "b", None]).dictionary_encode()
+    assert own_bytes(array) == array.indices.nbytes < all_bytes(array)
+    assert own_bytes(pa.array([1, 2])) == 16
