@@ -46,7 +46,10 @@ from pykudu_sql.planner.token_rewrites.renamed_calls import (
     WRITTEN_NAMES,
     rewrite_tokens,
 )
-from pykudu_sql.planner.token_rewrites.reserved_names import with_reserved_names
+from pykudu_sql.planner.token_rewrites.reserved_names import (
+    with_columns_named_all,
+    with_reserved_names,
+)
 from pykudu_sql.planner.token_rewrites.struct_keys import check_struct_keys
 from pykudu_sql.planner.token_rewrites.tokens import token_like
 from pykudu_sql.planner.token_rewrites.type_parameters import (
@@ -343,7 +346,8 @@ def _tokens(text: str, start: int) -> list[Token]:
 
 def _rewritten(tokens: list[Token]) -> list[Token]:
     """The tokens with what the parser does not know as what it does."""
-    named = with_database_names(with_closed_windows(with_reserved_names(tokens)))
+    plain_names = with_columns_named_all(with_reserved_names(tokens))
+    named = with_database_names(with_closed_windows(plain_names))
     plain = rewrite_tokens(with_plain_intervals(with_known_forms(with_whole_literals(named))))
     return mark_precisions(_numbered(with_versions(plain)))
 

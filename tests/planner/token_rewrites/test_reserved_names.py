@@ -18,6 +18,33 @@ def test_every_word_names_a_column_and_an_entry(word: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM t ORDER BY a + f(b, c), t.all DESC LIMIT 1",
+        'SELECT * FROM t ORDER BY "all"',
+        "SELECT rank() OVER (PARTITION BY a ORDER BY d.t.all) FROM d.t",
+        "SELECT array_agg(a ORDER BY b, t.all) FROM t",
+    ],
+)
+def test_a_column_named_all_is_no_order_by_all(query: str) -> None:
+    tree = parse(query)
+    assert not list(tree.find_all(exp.Var))
+    assert [column.name for column in tree.find_all(exp.Column)].count("all") == 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM t ORDER BY ALL",
+        'SELECT "all" FROM t ORDER BY ALL DESC',
+        'SELECT f("all", t.all) FROM "all", t GROUP BY t.all ORDER BY ALL',
+    ],
+)
+def test_order_by_all_stays(query: str) -> None:
+    assert [var.name for var in parse(query).find_all(exp.Var)] == ["ALL"]
+
+
+@pytest.mark.parametrize(
     "statement",
     [
         "WITH w AS NOT MATERIALIZED (SELECT 1) SELECT DISTINCT * FROM w WHERE NOT a",
