@@ -186,7 +186,7 @@ class Connection:
 
         Args:
             table: name of the new table.
-            data: as for `append`, with names of columns: no tuples; of iterators those of dicts.
+            data: as for `append`, with names of columns: no tuples.
             key: the columns of the primary key, in order.
             partition_by: what follows PARTITION BY, such as "HASH (id) PARTITIONS 4".
 

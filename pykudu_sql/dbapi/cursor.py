@@ -208,11 +208,12 @@ class Cursor:
     def fetchnumpy(self) -> dict[str, Any]:
         """All rows not fetched yet, as numpy arrays by the names of their columns, as in DuckDB.
 
-        A column with NULLs is a masked array; DECIMALs and texts are objects.
+        A column with NULLs is a masked array; DECIMALs and texts are objects, HUGEINTs doubles.
         """
         from pykudu_sql.results.numpy_columns import numpy_columns
 
-        return numpy_columns(self._result().read_table())
+        result = self._result()
+        return numpy_columns(result.read_table(), result.types)
 
     @guarded
     def pl(self) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from pykudu_sql.executor.frames import arrow_of
+from pykudu_sql.executor.frames import arrow_of, opened
 from pykudu_sql.storage.errors import ProgrammingError
 
 _MOST_ROWS = 8_192
@@ -22,6 +22,26 @@ BatchOfRows: TypeAlias = Callable[[Sequence[Any], int], pa.RecordBatch]
 def is_iterator(data: object) -> bool:
     """Whether data gives one item after another, and offers nothing better."""
     return isinstance(data, Iterator) and not hasattr(data, "__arrow_c_stream__")
+
+
+def with_tables_joined(data: Any) -> Any:
+    """A list or iterator of batches, tables or frames as a reader of their rows; other data as is.
+
+    The first item of an iterator is read at once. Raises: see `reader_of_items`.
+    """
+    if not isinstance(data, list | tuple) and not is_iterator(data):
+        return data
+    items = iter(data)
+    heads = list(islice(items, 1))
+    if any(map(_is_tabular, heads)):
+        return _reader(_batches_of_tables(chain(heads, items)))
+    return chain(heads, items) if is_iterator(data) else data
+
+
+def _is_tabular(item: object) -> bool:
+    """Whether an item has columns with names. Of a lazy frame only its class may be asked."""
+    is_row = isinstance(item, Mapping | list | tuple)
+    return not is_row and any(hasattr(type(item), name) for name in ("columns", "read_all"))
 
 
 def reader_of_items(
@@ -44,6 +64,11 @@ def reader_of_items(
         batches = _batches_of_rows(items, batch_of_rows, most_bytes)
     else:
         batches = _batches_of_tables(items)
+    return _reader(batches)
+
+
+def _reader(batches: Iterator[pa.RecordBatch]) -> pa.RecordBatchReader:
+    """A reader of at least one batch."""
     head = next(batches)
     return pa.RecordBatchReader.from_batches(head.schema, chain([head], batches))
 
@@ -51,7 +76,7 @@ def reader_of_items(
 def _batches_of_tables(items: Iterator[Any]) -> Iterator[pa.RecordBatch]:
     schema: pa.Schema | None = None
     for number, item in enumerate(items, 1):
-        source = arrow_of(item)
+        source = arrow_of(opened(item))
         if schema is None:
             schema = source.schema
             yield pa.RecordBatch.from_pylist([], schema)

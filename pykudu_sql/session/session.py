@@ -204,9 +204,10 @@ class Session:
         for each in names:
             check_text(each, "the name of a key's column")
         from pykudu_sql.executor.frames import table_of
+        from pykudu_sql.executor.row_iterators import with_tables_joined
 
         with self._error_boundary(""):
-            arrow_table, inferred = table_of(data)
+            arrow_table, inferred = table_of(with_tables_joined(data))
             name = ".".join(map(quote_name, table.split(".")))
             statement = inferred.with_key(names).create_statement(name)
         if partition_by is not None:

@@ -25,7 +25,7 @@ from pykudu_sql.executor.data_columns import (
     not_appended,
 )
 from pykudu_sql.executor.frames import columns_of_rows, opened, reader_of_stream
-from pykudu_sql.executor.row_iterators import is_iterator, reader_of_items
+from pykudu_sql.executor.row_iterators import is_iterator, reader_of_items, with_tables_joined
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.chunked_rows import (
     ArrowColumns,
@@ -103,6 +103,8 @@ def _append(state: SessionState, table: TableInfo, kind: RowOpKind, data: object
         return _append_files(state, table, kind, os.fspath(data))
     with state.error_boundary.program_code():
         data = opened(data)
+        if isinstance(data, list | tuple):
+            data = with_tables_joined(data)
         if is_iterator(data):
             data = _read_items(state, table, kind, data)
     if is_stream(data):

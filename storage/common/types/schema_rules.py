@@ -38,8 +38,8 @@ def check_not_immutable_key(schema: "Schema", column: "ColumnSchema") -> None:
 def check_identity(schema: "Schema") -> None:
     """Check the column that is numbered. Raises InvalidSchemaError: it cannot be."""
     identities = [column for column in schema.columns if column.identity]
-    for column in identities:
-        if column.id not in schema.key_ids or schema.auto_incrementing or len(identities) > 1:
+    for number, column in enumerate(identities):
+        if column.id not in schema.key_ids or schema.auto_incrementing or number:
             raise InvalidSchemaError(
                 f"IDENTITY column '{column.name}' is not the one of a unique primary key",
                 hint="one column of the key may be numbered; number others in the program",

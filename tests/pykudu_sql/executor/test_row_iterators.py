@@ -1,6 +1,7 @@
 """Iterators of rows and of tables as readers of Arrow."""
 
 import resource
+from collections import namedtuple
 from collections.abc import Iterator
 from typing import Any
 
@@ -46,6 +47,30 @@ def test_all_that_an_iterator_gives_is_appended(connection: Connection, items: A
     assert connection.append("t", items()) == 20_000
     assert counted(connection) == [(20_000, 0, 19_999, "a")]
     assert connection.execute("SELECT DISTINCT f FROM t").fetchall() == [(1.5,)]
+
+
+@pytest.mark.parametrize("collect", [iter, list, tuple])
+@pytest.mark.parametrize(
+    "make", [pa.record_batch, pa.table, pd.DataFrame, pl.DataFrame, pl.LazyFrame]
+)
+def test_tables_in_an_iterator_or_a_list_are_appended_and_make_a_table(
+    connection: Connection, make: Any, collect: Any
+) -> None:
+    def items() -> Any:
+        return collect(make(of_numbers(at)) for at in range(0, 20_000, 5_000))
+
+    assert connection.append("t", items()) == 20_000
+    assert counted(connection) == [(20_000, 0, 19_999, "a")]
+    connection.commit()
+    assert connection.create_table("made", items(), key=["id"]) == 20_000
+    assert connection.execute("SELECT count(*), max(v) FROM made").fetchall() == [(20_000, "a")]
+
+
+def test_rows_with_a_field_named_columns_are_rows(connection: Connection) -> None:
+    row = namedtuple("row", ["id", "columns"])
+    connection.execute("CREATE TABLE c (id INT PRIMARY KEY, columns STRING)")
+    assert connection.append("c", [row(1, "a"), row(2, "b")]) == 2
+    assert connection.append("c", iter([row(3, "c")])) == 1
 
 
 def of_numbers(start: int) -> dict[str, list[Any]]:

@@ -59,3 +59,23 @@ def test_columns_of_one_name_are_all_there() -> None:
     assert {name: array.tolist() for name, array in arrays.items()} == {
         **{"a": [1], "a_1": [2], "a_2": [3], "a_3": [4]}
     }
+
+
+def test_integers_of_128_bits_are_doubles_as_in_duckdb() -> None:
+    values = (
+        "(0), (-1), (-5), (9007199254740993), (-9007199254740993), (NULL), (1::HUGEINT << 64), "
+    )
+    values += (
+        "(170141183460469231731687303715884105727), (-170141183460469231731687303715884105728)"
+    )
+    query = f"SELECT CAST(v AS HUGEINT) AS v FROM (VALUES {values}) t(v)"
+    expected = duckdb.sql(query).fetchnumpy()["v"]
+    with pykudu_sql.connect(":memory:") as connection:
+        array = connection.sql(query).fetchnumpy()["v"]
+        total = connection.sql("SELECT sum(i) AS s FROM range(10) r(i)").fetchnumpy()["s"]
+        unsigned = connection.sql(
+            "SELECT CAST(2 AS UHUGEINT) ** 3 AS a, 1::UHUGEINT << 127 AS b, 7::UHUGEINT AS c"
+        ).fetchnumpy()
+        assert connection.sql("SELECT 1::HUGEINT AS a WHERE false").fetchnumpy()["a"].tolist() == []
+    assert array.dtype == np.float64 and array.tolist() == expected.tolist()
+    assert total.tolist() == [45.0] and unsigned["c"].tolist() == [7.0]
