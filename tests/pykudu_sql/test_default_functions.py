@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,30 @@ def test_copy_fills_columns_and_keys_that_files_lack(conn: Any, tmp_path: Path) 
     assert counts(conn, "id IN (3, 4)") == (2, 1, 2)
     rows = conn.execute("SELECT at, token FROM t WHERE id IN (4, 5) ORDER BY id").fetchall()
     assert (rows[0][1], rows[1][0]) == ("mine", dt.datetime(2026, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("column_type", "default", "cell"),
+    [
+        *(("TINYINT", "7", 7), ("BIGINT", "-7", -7), ("FLOAT", "1.5", 1.5), ("DOUBLE", "0.1", 0.1)),
+        *(("BOOLEAN", "true", True), ("STRING", "'it''s'", "it's"), ("VARCHAR(3)", "'abc'", "abc")),
+        *((f"DECIMAL({n},2)", "-1.50", Decimal("-1.50")) for n in (4, 9, 10, 18, 19, 38)),
+        *(("BINARY", "x'00ff'", b"\x00\xff"), ("DATE", "'2026-01-31'", dt.date(2026, 1, 31))),
+        ("TIMESTAMP", "'2026-01-31 12:00:00'", dt.datetime(2026, 1, 31, 12)),
+    ],
+)
+@pytest.mark.parametrize("as_array", [False, True])
+def test_json_that_lacks_a_column_gets_its_default(
+    conn: Any, tmp_path: Path, column_type: str, default: str, cell: object, as_array: bool
+) -> None:
+    conn.execute(f"CREATE TABLE d (id INT PRIMARY KEY, v {column_type} DEFAULT {default})")
+    conn.execute("INSERT INTO d (id) VALUES (0)")
+    objects = ['{"id": 1}', '{"id": 2, "v": null}', '{"id": 3}']
+    text = f"[{', '.join(objects)}]" if as_array else "\n".join(objects)
+    (tmp_path / "a.json").write_text(text)
+    conn.execute(f"COPY d FROM '{tmp_path}/a.json'")
+    stored = conn.execute("SELECT v FROM d ORDER BY id").fetchall()
+    assert stored == [(cell,), (cell,), (None,), (cell,)]
 
 
 def test_what_returning_shows_is_stored(conn: Any) -> None:

@@ -22,9 +22,10 @@ from pykudu_sql.files.reading.row_files import FileBatch, RowFile
 from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.column_defaults import default_array
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.arrays import plain, stored_numbers
 from pykudu_sql.storage.common.types.hybrid_time import StatementTime
 from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import Kind
 from pykudu_sql.storage.errors import DataError, InterfaceError, UndefinedColumnError
 
 _OPENERS: Mapping[str, type[CsvRows | JsonRows]] = {"csv": CsvRows, "json": JsonRows}
@@ -171,6 +172,10 @@ def _values(
     if absent is None:
         return values
     default = plain(default_array(column, time, len(values)))
+    if column.type.kind is Kind.DECIMAL and column.type.width < 16:
+        # Arrow has no kernels for narrow decimals.
+        numbers = (stored_numbers(each, column.type) for each in (default, values))
+        return pc.if_else(absent[rows], *numbers).view(column.type.arrow)
     return pc.if_else(absent[rows], default, values)
 
 
