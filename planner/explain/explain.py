@@ -208,6 +208,9 @@ def _engine(query: Query, facts: EngineFacts | None) -> list[str]:
         by_codes = [f"grouped by codes if the words are few: {keys}"] if keys else []
         few = "few rows are read or selected" if query.is_selection else "few rows are read"
         unused = [] if query.scanned is None else [f"not used if {few}"]
+        if query.counted:
+            exact = " if it compares the parameters exactly" if query.parameters else ""
+            unused.append(f"not used: the scan counts the rows{exact}")
         top = [] if query.top is None else [_top(query.top, query.scans[0])]
         early = () if query.early is None else query.early.subqueries
         first = [

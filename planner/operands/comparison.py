@@ -4,9 +4,9 @@ The engine compares by casting both sides to a common type; a tablet compares st
 crossing is made here, once, for literals and parameters alike: a constant is turned into the
 column's stored unit as an exact fraction, and the fraction into the integer bounds that select the
 same rows (`int_column < 5.5` is `<= 5`; `tiny_column < 1000` is `IS NOT NULL`). Where the engine's
-rule is not reproduced bit by bit (FLOAT columns, DECIMAL against binary fractions, text against
-numbers), the result is wider, or `ALWAYS`. A scan may return too much, since the residual query
-filters again; it may never return too little.
+rule is not reproduced bit by bit (FLOAT columns, long decimals beside DOUBLE, DECIMAL against
+binary fractions, text against numbers), the result is wider, or `ALWAYS`. A scan may return too
+much, since the residual query filters again; it may never return too little.
 
 Whether it is wider is decided here too, beside each predicate, and nowhere else: who leaves the
 residual query out asks `Approximation.is_exact`.
@@ -41,6 +41,9 @@ from pykudu_sql.storage.common.predicate.text_pattern import is_for_engine, pref
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import EPOCH, EPOCH_DAY, Cell, DataType, Kind
 
+# Of integers and powers of ten that are doubles.
+_DIGITS_OF_A_DOUBLE = 15
+_POWERS_OF_TEN = 22
 _INTEGER_RANGES: Mapping[Kind, tuple[int, int]] = {
     kind: limits
     for kind in (Kind.INT8, Kind.INT16, Kind.INT32, Kind.INT64)
@@ -101,7 +104,7 @@ def compare(column: ColumnSchema, op: Op, value: object) -> Approximation:
             return Approximation(_near_decimal(column, op, value), False)
         return Approximation(_compare_exact(column, op, exact), _is_of_the_engine(value))
     if kind is Kind.DOUBLE:
-        return Approximation(_compare_double(column, op, value), False)
+        return Approximation(_compare_double(column, op, value), _is_a_double(value))
     if kind is Kind.FLOAT:
         return Approximation(_compare_float(column, op, value), False)
     cell = _plain_cell(kind, value)
@@ -345,6 +348,21 @@ def _compare_within(column: ColumnSchema, op: Op, middle: Fraction, margin: Frac
 def _compare_double(column: ColumnSchema, op: Op, value: object) -> Predicate:
     number = _double(value)
     return ALWAYS if number is None else Comparison(column.id, op, number)
+
+
+def _is_a_double(value: object) -> bool:
+    """Whether the engine compares a DOUBLE with the very number that Python makes of a value.
+
+    It divides the digits of a decimal by a power of ten, which is exact where both are doubles.
+    """
+    if isinstance(value, float):
+        return True
+    if isinstance(value, Decimal) and value.is_finite():
+        _, digits, exponent = value.as_tuple()
+        return len(digits) <= _DIGITS_OF_A_DOUBLE and -_POWERS_OF_TEN <= int(exponent) <= 0
+    if isinstance(value, bool) or not isinstance(value, int):
+        return False
+    return abs(value) <= _EXACT_DOUBLE
 
 
 def _compare_float(column: ColumnSchema, op: Op, value: object) -> Predicate:

@@ -241,6 +241,8 @@ class Query:
         timestamp_parameters: those that are compared with a TIMESTAMP or cast to one; texts among
             their values may have an offset from UTC.
         coded: the same over codes of text columns; None where no group has such a key.
+        counted: how many columns it has, where each is the number of the rows of the one scan that
+            match and the scan alone decides which do; else 0.
         scanned: the same without the engine; None where it has to do more than hand rows on.
         compared_types: the types of the number columns that `$1`, `$2`, ... are compared with, or
             the columns that they are united with; None for none; see
@@ -271,6 +273,7 @@ class Query:
     assigned: tuple[Parameter, ...] = ()
     computed: tuple[ComputedNumbers, ...] = ()
     scanned: ScannedRows | None = None
+    counted: int = 0
     early: EarlyForm | None = None
     top: TopRows | None = None
     has_states: bool = False

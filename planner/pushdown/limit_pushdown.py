@@ -8,7 +8,7 @@ query: see `Query.is_cut_short`.
 A SELECT of COUNT(*), MIN and MAX over a whole table may be answered from metadata.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from sqlglot import exp
 
@@ -94,6 +94,22 @@ def summaries(tree: exp.Expr, bound: BoundQuery) -> tuple[Summary, ...]:
     candidates = [_summary(item, bound, reference) for item in tree.expressions]
     supported = tuple(summary for summary in candidates if summary is not None)
     return supported if len(supported) == len(candidates) else ()
+
+
+def counted_columns(tree: exp.Expr, bound: BoundQuery, decided: Set[TableReference]) -> int:
+    """How many columns a query has which count the rows of its one table that match its WHERE.
+
+    `decided`: see `pushdown.Pushed`. Returns 0 where a column is something else, or the scan alone
+    does not decide which rows these are.
+    """
+    reference = only_table(tree, bound)
+    if reference is None or not reference.is_plain or reference not in decided:
+        return 0
+    if any(value for name, value in tree.args.items() if name not in (*_WHOLE_TABLE, "where")):
+        return 0
+    columns = [_summary(item, bound, reference) for item in tree.expressions]
+    counts = [each is not None and each.kind is SummaryKind.COUNT for each in columns]
+    return len(counts) if all(counts) else 0
 
 
 def only_table(tree: exp.Expr, bound: BoundQuery) -> TableReference | None:

@@ -26,11 +26,10 @@ from pykudu_sql.planner.pushdown.limit_pushdown import (
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
 from pykudu_sql.storage.common.types.types import Kind
 
-# Without floating-point numbers, whose NaN Arrow sorts otherwise than the engine.
 _SORTED = frozenset(
     {
         *(Kind.INT8, Kind.INT16, Kind.INT32, Kind.INT64, Kind.DATE, Kind.UNIXTIME_MICROS),
-        *(Kind.DECIMAL, Kind.STRING, Kind.VARCHAR),
+        *(Kind.DECIMAL, Kind.FLOAT, Kind.DOUBLE, Kind.STRING, Kind.VARCHAR),
     }
 )
 _OF_THE_TABLE = frozenset({"this", "db", "catalog", "alias", "version"})

@@ -42,6 +42,7 @@ class LogicalQuery:
         top: the first rows that it needs of the one table; None for all, or where `limit` says it.
         summary: what each column summarizes of the one table; nothing if one is no summary.
         scanned: what the rows of the one table's scan are to the query, if they are all it needs.
+        counted: columns, all of which count the rows that match; see `Query`.
         types: of its expressions; None before somebody may ask for them.
         scans: of the tables, in the order of their names.
         scan_names: the scan of each mention.
@@ -66,6 +67,7 @@ class LogicalQuery:
     top: TopRows | None = None
     summary: tuple[Summary, ...] = ()
     scanned: ScannedRows | None = None
+    counted: int = 0
     types: ExpressionTypes | None = None
     scans: tuple[Scan, ...] = ()
     scan_names: Mapping[TableReference, str] = field(default_factory=dict)

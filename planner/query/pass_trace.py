@@ -50,6 +50,8 @@ def query_lines(query: LogicalQuery) -> Iterator[str]:
         yield f"limit: {query.limit.rows} rows{order}"
     if query.summary:
         yield f"summary: {', '.join(str(each.kind) for each in query.summary)}"
+    if query.counted:
+        yield "counted by the scan"
     if query.scanned is not None:
         yield f"rows handed on: {len(query.scanned.outputs)} columns, order: {query.scanned.order}"
     if not query.scans:

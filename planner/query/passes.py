@@ -22,7 +22,7 @@ from pykudu_sql.planner.functions.session_functions import SESSION_KINDS
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.pushdown.dictionary_grouping import mark_group_keys
 from pykudu_sql.planner.pushdown.early_subqueries import mark_early_subqueries
-from pykudu_sql.planner.pushdown.limit_pushdown import row_limit, summaries
+from pykudu_sql.planner.pushdown.limit_pushdown import counted_columns, row_limit, summaries
 from pykudu_sql.planner.pushdown.pushdown import push_down
 from pykudu_sql.planner.pushdown.runtime_filters import join_equalities
 from pykudu_sql.planner.pushdown.scanned_rows import scanned_rows
@@ -115,8 +115,12 @@ def _push_down_limit(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
 
 
 def _hand_on_rows(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    scanned = scanned_rows(query.tree, query.bound, query.decided)
-    return query if scanned is None else replace(query, scanned=scanned)
+    tree, bound, decided = query.tree, query.bound, query.decided
+    scanned = scanned_rows(tree, bound, decided)
+    if scanned is not None:
+        return replace(query, scanned=scanned)
+    counted = counted_columns(tree, bound, decided)
+    return replace(query, counted=counted) if counted else query
 
 
 def _derive_types(query: LogicalQuery, context: PlanContext) -> LogicalQuery:

@@ -109,6 +109,7 @@ def _physical(query: LogicalQuery) -> Query:
         query.assigned,
         query.computed,
         query.scanned,
+        counted=query.counted,
         top=query.top,
         has_states=query.nodes.has(*CALLS) and has_states(query.nodes.all(*CALLS)),
         null_free=null_free_form(query.tree) if query.nodes.has(exp.Window) else None,

@@ -94,6 +94,13 @@ def matching_within(scan: TableScan, most: int) -> Sequence[RowBlock] | None:
     return _matching(scan, _rows_left(scan), most)
 
 
+def matching_count(scan: TableScan) -> int:
+    """How many rows match. `scan`: of no columns, with a predicate, without limit and order."""
+    scan = with_ranges(scan)
+    blocks = scan.matching_blocks(scan.row_filter(), lambda block: None)
+    return sum(block.length for block in blocks)
+
+
 def _matching(scan: TableScan, rows: int, most: int) -> Sequence[RowBlock] | None:
     """The rows that match, within the bytes. `rows`: that the ranges of the scan leave."""
     row_filter = scan.row_filter()

@@ -13,6 +13,7 @@ from pykudu_sql.executor.reading.early_subqueries import read_for
 from pykudu_sql.executor.reading.engine_runs import engine_request, failures_of, run_engine
 from pykudu_sql.executor.reading.history_rows import HistoryStream
 from pykudu_sql.executor.reading.scanned_rows import (
+    counted_rows,
     deciding_scan,
     result_types,
     scanned_rows,
@@ -44,6 +45,10 @@ def select(state: SessionState, query: Query, parameters: ParameterValues) -> Ou
     if state.settings.engine != EMBEDDED:
         result = answer(state, query, parameters, transaction)
         return _materialized(result.table, query, result.types)
+    count = counted_rows(state, query, parameters, transaction)
+    if count is not None:
+        columns = header(*((name, _BIGINT) for name in query.names))
+        return Outcome(RowResult(columns, ((count,) * query.counted,)), 1)
     outcome = _read_rows(state, query, parameters, transaction)
     if outcome is None:
         return _computed_rows(state, query, parameters, transaction)

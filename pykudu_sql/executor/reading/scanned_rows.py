@@ -28,9 +28,10 @@ from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.plan.query_plans import ScannedRows
 from pykudu_sql.results.result import result_type
 from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS
+from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.value_bytes import table_bytes
-from pykudu_sql.storage.scan.bounded_rows import matching_within, with_ranges
+from pykudu_sql.storage.scan.bounded_rows import matching_count, matching_within, with_ranges
 from pykudu_sql.storage.scan.small_scan import is_small
 from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
@@ -50,6 +51,30 @@ def deciding_scan(
     scanned = query.scanned
     if scanned is None:
         return None
+    column_ids = dict.fromkeys((*scanned.outputs, *(key.column_id for key in scanned.sort)))
+    return _exact_scan(state, query, tuple(column_ids), scanned.order, parameters, transaction)
+
+
+def counted_rows(
+    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
+) -> int | None:
+    """How many rows match, where the query counts nothing else; see `deciding_scan`."""
+    if not query.counted:
+        return None
+    order = ScanOrder.NONE
+    table_scan = _exact_scan(state, query, (), order, parameters, transaction)
+    return None if table_scan is None else matching_count(table_scan)
+
+
+def _exact_scan(
+    state: SessionState,
+    query: Query,
+    column_ids: tuple[int, ...],
+    order: ScanOrder,
+    parameters: ParameterValues,
+    transaction: Transaction,
+) -> TableScan | None:
+    """The scan of a query of some columns, as its `deciding_scan`."""
     (scan,) = query.scans
     predicate = None
     if scan.predicate is not None:
@@ -59,13 +84,7 @@ def deciding_scan(
         predicate = None if filled.predicate == ALWAYS else filled.predicate
     state.check_cancelled()
     check_parameter_values(query, parameters, state.engine, state.computed_types)
-    narrowed = replace(
-        scan,
-        column_ids=tuple(
-            dict.fromkeys((*scanned.outputs, *(key.column_id for key in scanned.sort)))
-        ),
-        order=scanned.order,
-    )
+    narrowed = replace(scan, column_ids=column_ids, order=order)
     return prepared_scan(state, narrowed, predicate, transaction)
 
 

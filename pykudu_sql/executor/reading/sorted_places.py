@@ -26,6 +26,8 @@ def sorted_places(
     """
     keys = {str(key.column_id): key for key in scanned.sort}
     rows = pa.table({name: columns[key.column_id] for name, key in keys.items()})
+    if any(map(_has_nan, rows.columns)):
+        return None  # Arrow puts it last in both directions, the engine before all numbers in one
     end = rows.num_rows if scanned.limit is None else scanned.offset + scanned.limit
     if rows.num_rows > _MOST_SORTED:
         if end > _MOST_SORTED or any(column.null_count for column in rows.columns):
@@ -37,3 +39,7 @@ def sorted_places(
         for name, key in keys.items()
     ]
     return pc.sort_indices(rows, placed)[scanned.offset : end]
+
+
+def _has_nan(column: pa.ChunkedArray) -> bool:
+    return bool(pa.types.is_floating(column.type) and pc.any(pc.is_nan(column)).as_py())

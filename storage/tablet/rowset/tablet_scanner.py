@@ -152,6 +152,8 @@ class _Candidates:
 
     def block(self, columns: Sequence[ColumnSchema], dense: float) -> RowBlock:
         """What is left as a block; the whole stretch, if that is at least a share of `dense`."""
+        if not columns:
+            return RowBlock([], self.count)
         length = self.stop - self.start
         if not self.has_ghosts and self.count >= dense * length:
             return RowBlock([self._result(column) for column in columns], length)

@@ -55,6 +55,7 @@ GOLDENS = [
         """
         ENGINE
           sql: SELECT COUNT(*) FROM "__scan_0" AS "events" WHERE "at" IN (5, 105, 205, 305) AND "host" = $1
+          not used: the scan counts the rows if it compares the parameters exactly
           SCAN events (__scan_0)
             tablets: up to 48 of 48, known when the parameters are
             pushed: at IN (5, 105, 205, 305) AND host = ?1

@@ -41,7 +41,9 @@ def test_values_that_a_cell_has_exactly_or_lies_beside_are_compared_exactly(
         ("INT", True), ("BIGINT", float(1 << 53)), ("BIGINT", 1 << 127), ("INT", "x"),
         ("STRING", "\ud800"), ("STRING", 5), ("DATE", "2020-02-30"), ("DATE", "20200229"),
         ("TIMESTAMP", MOMENT.replace(tzinfo=dt.UTC)), ("TIMESTAMP", "2020-02-29 12:00:00Z"),
-        ("TIMESTAMP", "2020-02-29 12:00:00.1234567"), ("BOOLEAN", 1), ("DOUBLE", 1.0),
+        ("TIMESTAMP", "2020-02-29 12:00:00.1234567"), ("BOOLEAN", 1), ("DOUBLE", True),
+        ("DOUBLE", (1 << 53) + 1), ("DOUBLE", Decimal("1.000000000000001")),
+        ("DOUBLE", Decimal("1E+5")), ("DOUBLE", Decimal("NaN")),
         ("FLOAT", 1), ("DECIMAL(5,2)", 1.5),
     ],
 )  # fmt: skip

@@ -77,7 +77,9 @@ def test_what_depends_on_more_than_a_column_and_constants_says_nothing(
     [
         ("a between 1 and ?", True), ("a between b and 3", False), ("5 between a and 9", None),
         ("a in (1, ?, null)", True), ("a in (1, cast(2 as float), ?)", False),
-        ("a in (1, 1e300)", False), ("s like 'ab%'", True), ("s = 5", False), ("d = 1", False),
+        ("a in (1, 1e300)", False), ("s like 'ab%'", True), ("s = 5", False), ("d = 1", True),
+        ("d in (1, 0.5, 1e300)", True), ("d > 9007199254740993", False),
+        ("d = 0.1234567890123456", False),
         ("s like 'a_b%'", True), ("s like '%'", True), ("s like 'ab'", True),
         (r"s like 'a\b%c'", False), ("s like 'a!%b' escape '!'", None), ("s ilike 'a%'", None),
         ("flag", True), ("not flag", True), ("a", False), ("t.id is not null", True),

@@ -33,6 +33,22 @@ def test_a_limit_and_an_offset_cut_the_rows_that_are_sorted() -> None:
     assert places(*key, offset=4) == [1, 4]
 
 
+@pytest.mark.parametrize("rows", [5, 20_000])
+def test_floating_point_numbers_are_sorted_unless_one_is_no_number(rows: int) -> None:
+    numbers = [1.5, float("-inf"), -0.0, float("inf"), 0.5, *map(float, range(5, rows))]
+    key = (SortKey(3, True, False),)
+    scanned = ScannedRows((3,), ScanOrder.NONE, 0, key, 3)
+
+    def of(values: pa.Array) -> list[int] | None:
+        order = sorted_places({3: values}, scanned)
+        return None if order is None else order.to_pylist()
+
+    for kind in (pa.float32(), pa.float64()):
+        first = of(pa.array(numbers, kind))
+        assert first == ([3, 0, 4] if rows == 5 else [3, rows - 1, rows - 2])
+        assert of(pa.array([*numbers, float("nan")], kind)) is None
+
+
 def test_of_more_rows_few_are_picked_and_all_are_left_to_the_engine() -> None:
     many = {3: pa.array(range(50_000))}
     descending = (SortKey(3, True, True),)
