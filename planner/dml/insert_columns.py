@@ -104,8 +104,11 @@ def check_required(
 def missing_column(table: TableInfo, column: ColumnSchema, span: SourceSpan | None) -> NotNullError:
     """The error for a column that must be given."""
     what = "key column" if column.id in table.schema.key_ids else "required column"
+    hint = "add it to the list of columns, or give it a DEFAULT"
+    if column.has_default:
+        hint = f"add it to the list of columns: ({column.name}, ..) VALUES (DEFAULT, ..)"
     return NotNullError(
         f"no value provided for {what} '{column.name}' of table '{table.name}'",
-        hint="add it to the list of columns, or give it a DEFAULT",
+        hint=hint,
         span=span,
     )

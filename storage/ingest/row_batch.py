@@ -204,7 +204,10 @@ def check_set(schema: Schema, kind: RowOpKind, column_ids: Collection[int], tabl
         if not (kind.numbers and (is_counted or column.has_default)):
             if schema.is_hidden(column):
                 raise NotNullError(f"{column.name} of table '{table}' should be set for {kind}")
-            raise NotNullError(f"no value provided for key column '{column.name}' of '{table}'")
+            raise NotNullError(
+                f"no value provided for key column '{column.name}' of table '{table}'",
+                hint=f"{kind} finds rows by their whole key",
+            )
     if not kind.updates and not kind.deletes:
         return
     others = [i for i in column_ids if i not in schema.key_ids]

@@ -235,7 +235,7 @@ def test_a_file_without_a_column_of_the_key_is_refused_whatever_its_rows(
     run(path, "CREATE TABLE t (id INT PRIMARY KEY, v STRING)")
     source = tmp_path / "f.tsv"
     source.write_text(text)
-    with pytest.raises(NotNullError, match="no value provided for key column 'id' of 't'"):
+    with pytest.raises(NotNullError, match="no value provided for key column 'id' of table 't'"):
         load(path, "t", [str(source)], LoadOptions(engine="local", rejects=str(tmp_path / "r")))
 
 
