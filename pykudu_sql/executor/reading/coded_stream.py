@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 
-import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
@@ -44,11 +43,13 @@ class Coding:
         codes = [codes_of(*each) for each in zip(texts, self.words, strict=True)]
         if len(codes) == 1:
             return codes[0]
-        kind = self.field.type
-        joint = np.zeros(len(codes[0]), kind.to_pandas_dtype())
-        for each, words in zip(codes, self.words, strict=True):
+        numbers = [
+            filled_numbers(each, len(words)) for each, words in zip(codes, self.words, strict=True)
+        ]
+        joint = numbers[0].astype(self.field.type.to_pandas_dtype())
+        for each, words in zip(numbers[1:], self.words[1:], strict=True):
             joint *= len(words) + 1
-            joint += filled_numbers(each, len(words)).astype(joint.dtype)
+            joint += each
         return integers(joint)
 
 
@@ -114,7 +115,8 @@ def codes_of(texts: pa.Array, words: pa.Array) -> pa.Array:
     if not pa.types.is_dictionary(texts.type):
         codes = pc.index_in(plain(texts), words).cast(kind)
     elif len(texts.dictionary) == len(words) and texts.dictionary.equals(words):
-        return texts.indices.cast(kind)
+        indices = texts.indices
+        return indices if indices.type == kind else indices.cast(kind)
     else:
         of_words = pc.index_in(texts.dictionary, words).cast(kind)
         codes = pc.take(of_words, texts.indices, boundscheck=False)
