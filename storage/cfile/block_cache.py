@@ -101,7 +101,7 @@ class BlockCache:
             return entry[0]
 
     @property
-    def has_room(self) -> bool:
+    def is_half_empty(self) -> bool:
         """Whether less than half of it is in use: what is kept then crowds out nothing."""
         return 2 * self._used < self.capacity
 

@@ -7,7 +7,7 @@ task that no thread of the pool came to is not waited for.
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import Generic, TypeVar
 
 from pykudu_sql.storage.common.thread_pool import ThreadPool
@@ -21,7 +21,7 @@ def side_by_side(pool: ThreadPool, tasks: Sequence[Callable[[], _Result]]) -> li
 
     They are begun in their order, by the calling thread and as many of the pool as make its
     `workers` together. Raises what a task raised, or what interrupted this thread; no task is begun
-    after that.
+    after that, and none is at work any more.
     """
     shared = _SharedTasks(tasks)
     others = min(pool.workers, len(tasks)) - 1
@@ -31,20 +31,26 @@ def side_by_side(pool: ThreadPool, tasks: Sequence[Callable[[], _Result]]) -> li
         _join(helpers)
     finally:
         shared.stop()
+        _let_end(helpers)
     return [shared.results[place] for place in range(len(tasks))]
 
 
 def _join(helpers: "list[Future[None]]") -> None:
-    """Wait for those that began. Raises what one raised.
-
-    No local variable holds a future then: what it raised refers to this frame, and with it all of
-    the scan would stay until cycles are collected.
-    """
+    """Wait for those that began. Raises what one raised."""
     while helpers:
-        if helpers[-1].cancel():
-            helpers.pop()
-        else:
-            helpers.pop().result()
+        if not helpers[-1].cancel():
+            helpers[-1].result()
+        helpers.pop()
+
+
+def _let_end(helpers: "list[Future[None]]") -> None:
+    """Wait for the tasks at work where another failed: they read files that may soon be closed.
+
+    Nothing here holds a future afterwards: what one raised refers to the frames that waited for it,
+    and with them all of the scan would stay until cycles are collected.
+    """
+    wait([helper for helper in helpers if not helper.cancel()])
+    helpers.clear()
 
 
 class _SharedTasks(Generic[_Result]):

@@ -102,7 +102,7 @@ class BaseRows:
         if isinstance(cached, tuple):
             return cached
         row = self._read(ordinal)
-        if self._cache.has_room or self._cache.is_asked_again(key):
+        if self._cache.is_half_empty or self._cache.is_asked_again(key):
             self._cache.put(key, row, _ENTRY_BYTES + sum(map(getsizeof, row)))
         return row
 

@@ -4,6 +4,7 @@ import gc
 import weakref
 from collections.abc import Callable, Iterator
 from threading import Barrier, Event, get_ident
+from time import sleep
 
 import pytest
 
@@ -67,6 +68,21 @@ def test_what_a_task_raised_is_raised_and_ends_the_others(pool: ThreadPool, fail
     with pytest.raises(ValueError, match="broken"):
         side_by_side(pool, [task(number) for number in range(1000)])
     assert len(begun) < 1000
+
+
+def test_no_task_is_at_work_any_more_when_another_has_failed(pool: ThreadPool) -> None:
+    caller, both, ended = get_ident(), Barrier(2, timeout=30), Event()
+
+    def task() -> None:
+        both.wait()
+        if get_ident() == caller:
+            raise ValueError("broken")
+        sleep(0.2)
+        ended.set()
+
+    with pytest.raises(ValueError, match="broken"):
+        side_by_side(pool, [task, task])
+    assert ended.is_set()
 
 
 def test_a_failure_in_a_thread_of_the_pool_leaves_nothing_in_memory(pool: ThreadPool) -> None:
