@@ -224,7 +224,8 @@ class CurrentView(DeltaView):
         self._stores = stores
         self._newest_on_disk = newest_on_disk
         self._numbers: dict[int, CellsSet | None] = {}
-        self._joined_ordinals: dict[tuple[int, ...], Ordinals] = {}
+        # By the identities of arrays, which are here as long as the entry is.
+        self._joined_ordinals: dict[tuple[int, ...], tuple[Sequence[Ordinals], Ordinals]] = {}
 
     def since(self, time: Timestamp) -> Sequence[Deltas] | None:
         """The changes from a time on, in the order of their making; None if a file has some."""
@@ -258,10 +259,10 @@ class CurrentView(DeltaView):
     def _joined(self, changes: Sequence[CellsSet]) -> CellsSet:
         batches = [ordinals for ordinals, _ in changes]
         key = tuple(map(id, batches))
-        ordinals = self._joined_ordinals.get(key)
-        if ordinals is None:
-            ordinals = self._joined_ordinals[key] = np.concatenate(batches)
-        return ordinals, pa.concat_arrays(in_one_type([values for _, values in changes]))
+        entry = self._joined_ordinals.get(key)
+        if entry is None:
+            entry = self._joined_ordinals[key] = batches, np.concatenate(batches)
+        return entry[1], pa.concat_arrays(in_one_type([values for _, values in changes]))
 
     def changed(self, column_id: int, meets: Callable[[pa.Array], Mask]) -> Ordinals:
         numbers = self.numbers_set(column_id)

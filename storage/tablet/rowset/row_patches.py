@@ -39,6 +39,8 @@ class RowPatches:
         self._is_ascending = len(ordinals) > 0 and bool((ordinals[1:] > ordinals[:-1]).all())
         self._find = places_in_order if self._is_ascending else places_of
         self._joined: dict[tuple[int, ...], _JoinedPlaces | None] = {}
+        # What the identities in the keys are of: the view may let go of it.
+        self._holds: list[object] = []
 
     def patch(self, column_id: int) -> ColumnPatch | None:
         """The cells that win in a column, by index among the rows; None when none changed."""
@@ -56,16 +58,17 @@ class RowPatches:
 
     def _of_numbers(self, numbers: CellsSet) -> ColumnPatch | None:
         ordinals, values = numbers
-        key = id(ordinals)  # which the view keeps
+        key = id(ordinals)
         if key not in self._places:
+            self._holds.append(ordinals)
             self._places[key] = _last_places(ordinals, self.ordinals)
         indices, places = self._places[key]
         return ColumnPatch(indices, take_ordinals(values, places)) if len(indices) else None
 
     def _joined_places(self, layers: Sequence[ColumnPatch]) -> "_JoinedPlaces | None":
-        # The view keeps its layers, so an identity stays one array's.
         key = tuple(id(layer.ordinals) for layer in layers)
         if key not in self._joined:
+            self._holds.append(layers)
             self._joined[key] = _places_among([layer.ordinals for layer in layers], self.ordinals)
         return self._joined[key]
 
@@ -74,6 +77,7 @@ class RowPatches:
             return layer.at_ordinals(self.ordinals)
         key = id(layer.ordinals)
         if key not in self._places:
+            self._holds.append(layer)
             self._places[key] = self._find(layer.ordinals, self.ordinals)
         indices, places = self._places[key]
         if not len(indices):
