@@ -114,4 +114,5 @@ def unaided(query: Query) -> Query:
         runtime_filters=(),
         coded=None,
         scanned=None,
+        counted=0,
     )
