@@ -59,6 +59,7 @@ def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, .
     numbers: dict[CodedColumn, int] = {}
     whole = {scans[reference] for reference in bound.starred}
     for select in (each.node for each in bound.selects):
+        _write_keys_of_all(select)
         group, parts = select.args.get("group"), _behind_groups(select)
         if group is None or parts is None:
             continue
@@ -138,6 +139,29 @@ def _coded_sql(
         is_item = isinstance(node.parent, exp.Select) and isinstance(node, exp.Column)
         node.replace(exp.alias_(word, node.name, quoted=True) if is_item else word)
     return to_sql(coded)
+
+
+def _write_keys_of_all(select: exp.Select) -> None:
+    """Write GROUP BY ALL as the places of the columns that it stands for, if the other entries of
+    the SELECT list are aggregates."""
+    group = select.args.get("group")
+    if group is None or not group.args.get("all") or group.expressions:
+        return
+    entries = [entry.unalias() for entry in select.expressions]
+    places = [
+        place
+        for place, entry in enumerate(entries, 1)
+        if isinstance(entry, exp.Column) and not entry.is_star
+    ]
+    others = [entry for place, entry in enumerate(entries, 1) if place not in places]
+    is_plain = all(
+        entry.find(exp.AggFunc) is not None
+        and entry.find(exp.Anonymous, exp.Query, exp.Window) is None
+        for entry in others
+    )
+    if places and is_plain:
+        group.set("all", None)
+        group.set("expressions", [exp.Literal.number(place) for place in places])
 
 
 def _is_decoded(node: exp.Expr) -> bool:

@@ -40,7 +40,6 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
 from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import plain
-from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.common.types.validity_array import validity_array
 from pykudu_sql.storage.errors import InternalError
@@ -221,10 +220,9 @@ class CFileReader:
             return take_ordinals(self.read_all(stats), ordinals)
         return _join(
             [
-                self._decoded.block(number, stats).array.take(
-                    integers(
-                        ordinals[edges[number] : edges[number + 1]] - self.first_ordinals[number]
-                    )
+                take_ordinals(
+                    self._decoded.block(number, stats).array,
+                    ordinals[edges[number] : edges[number + 1]] - self.first_ordinals[number],
                 )
                 for number in block_numbers
             ]

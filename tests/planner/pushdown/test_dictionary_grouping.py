@@ -38,6 +38,30 @@ def test_a_key_may_be_named_numbered_and_computed_with(sql: str, context: PlanCo
     assert (columns, decoded) == (["__scan_0.s"], (0,))
 
 
+def test_all_stands_for_the_columns_beside_aggregates(context: PlanContext) -> None:
+    sql = "select s as x, count(*), a, sum(b) + max(b) from t group by all order by x"
+    columns, decoded, over_codes = coded(sql, context)
+    assert (columns, decoded) == (["__scan_0.s"], (0,))
+    assert 'GROUP BY "t"."__scan_code_3", 3 ORDER BY' in over_codes
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select s, a + 1, count(*) from t group by all",
+        "select s, sum(sum(a)) over () from t group by all",
+        "select s, (select max(a) from t) from t group by all",
+        "select *, count(*) from t group by all",
+        "select count(*) from t group by all",
+    ],
+)
+def test_all_stays_where_it_may_stand_for_something_else(sql: str, context: PlanContext) -> None:
+    bound = bind(parse(sql), context)
+    names = {reference: f"__scan_{i}" for i, reference in enumerate(bound.references)}
+    assert mark_group_keys(bound, names) == ()
+    assert "GROUP BY ALL" in bound.tree.sql()
+
+
 def test_what_an_aggregate_gathers_stays_a_text(context: PlanContext) -> None:
     columns, decoded, sql = coded("select max(s), count(*) from t group by s", context)
     assert (columns, decoded) == (["__scan_0.s"], ())

@@ -27,6 +27,10 @@ ARRAYS = [
     pa.array([n % 3 == 0 for n in NUMBERS]),
     WORDS,
     WORDS.dictionary_encode(),
+    pa.array([None, "", "\N{LATIN SMALL LETTER E WITH ACUTE}" * 9] * 33 + ["x"]),
+    pa.array([None, "a", ""] * 33 + ["x"]).dictionary_encode(),
+    pa.array([b"", b"\0\xff", b"abc"] * 33 + [b"x"]),
+    pa.array([""] * 100),
     pa.nulls(100),
 ]
 
@@ -34,7 +38,7 @@ ARRAYS = [
 @pytest.mark.parametrize("values", ARRAYS, ids=lambda values: str(values.type))
 def test_values_at_positions_are_those_of_arrow(values: pa.Array) -> None:
     for part in (values, values.slice(7, 60)):
-        for count in (0, 1, 37, 5000):
+        for count in (0, 1, 31, 37, 5000):
             ordinals = np.random.default_rng(count).integers(0, len(part), count)
             taken = take_ordinals(part, ordinals)
             taken.validate(full=True)
@@ -51,3 +55,5 @@ def test_few_numbers_need_no_kernel_which_would_give_the_interpreter_away() -> N
     with patch.object(compute, "pick", side_effect=AssertionError):
         for values in ARRAYS[:6]:
             assert len(take_ordinals(values, np.arange(50, dtype=np.int64))) == 50
+        for texts in (WORDS, WORDS.dictionary_encode()):
+            assert len(take_ordinals(texts, np.arange(30, dtype=np.int64))) == 30
