@@ -108,12 +108,26 @@ def _matching(scan: TableScan, rows: int, most: int) -> Sequence[RowBlock] | Non
         row_filter is None or sampled(scan, row_filter, SAMPLE_ROWS).bytes_per_row * rows > most
     ):
         return None
-    stats, room = ScanStats(), _Room(most)
+    return _hold_rows(scan, row_filter, most)
+
+
+def few_within(scan: TableScan, most: int) -> Sequence[RowBlock] | None:
+    """As `matching_within`, where few rows match as far as the caller knows: without a sample."""
+    scan = with_ranges(scan)
+    return _hold_rows(scan, scan.row_filter(), most)
+
+
+def _hold_rows(
+    scan: TableScan, row_filter: RowFilter | None, most: int
+) -> Sequence[RowBlock] | None:
+    """The rows that match; None once they take more than the bytes."""
+    room = _Room(most)
+    stats = None if scan.stats is None else ScanStats()  # counted where the rows are the result
     try:
         blocks = replace(scan, stats=stats).matching_blocks(row_filter, room.take)
     except _NoRoomError:
         return None
-    if scan.stats is not None:
+    if scan.stats is not None and stats is not None:
         scan.stats.add(stats)
     return blocks
 

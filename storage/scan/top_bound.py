@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.predicate.true_places import true_places
 from pykudu_sql.storage.common.types.arrays import fixed_view, validity
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
@@ -149,7 +150,8 @@ def bound_of_column(scan: TableScan, column: ColumnSchema, rows: int, *, descend
         numbers = numbers if valid is None else numbers[valid]
         if first is not None and len(first) == rows:
             edge = first.min() if descending else first.max()
-            numbers = numbers[numbers >= edge if descending else numbers <= edge]
+            reached = true_places(numbers >= edge if descending else numbers <= edge)
+            numbers = numbers[reached]
         together = numbers if first is None else np.concatenate((first, numbers))
         first = _first(together, rows, descending)
     if first is None or len(first) < rows:

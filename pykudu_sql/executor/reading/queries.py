@@ -15,6 +15,7 @@ from pykudu_sql.executor.reading.history_rows import HistoryStream
 from pykudu_sql.executor.reading.scanned_rows import (
     counted_rows,
     deciding_scan,
+    first_rows,
     result_types,
     scanned_rows,
     selected_rows,
@@ -78,7 +79,7 @@ def _first_rows(
 ) -> Outcome:
     """The rows of a narrowed query, which are few."""
     table_scan = deciding_scan(state, narrowed, parameters, transaction)
-    rows = scanned_rows(state, narrowed, table_scan)
+    rows = first_rows(state, narrowed, table_scan)
     if rows is not None:
         return _as_scanned(narrowed, rows)
     result = compute(state, narrowed, parameters, transaction)

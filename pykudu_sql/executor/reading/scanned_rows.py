@@ -31,7 +31,12 @@ from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.value_bytes import table_bytes
-from pykudu_sql.storage.scan.bounded_rows import matching_count, matching_within, with_ranges
+from pykudu_sql.storage.scan.bounded_rows import (
+    few_within,
+    matching_count,
+    matching_within,
+    with_ranges,
+)
 from pykudu_sql.storage.scan.small_scan import is_small
 from pykudu_sql.storage.scan.table_scan import TableScan
 from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
@@ -102,8 +107,7 @@ def scanned_rows(
         return None
     if row_filter is not None:  # rowsets are read side by side only where much is left of them
         table_scan = with_ranges(table_scan)
-    blocks = list(table_scan.exact_blocks(row_filter))
-    return _result(state, query, _columns(table_scan.columns, blocks))
+    return _rows_of(state, query, table_scan, list(table_scan.exact_blocks(row_filter)))
 
 
 def selected_rows(
@@ -118,8 +122,23 @@ def selected_rows(
     if table_scan is None or not query.is_selection:
         return None
     blocks = matching_within(table_scan, _most_bytes(state))
-    if blocks is None:
+    return None if blocks is None else _rows_of(state, query, table_scan, blocks)
+
+
+def first_rows(state: SessionState, query: Query, table_scan: TableScan | None) -> pa.Table | None:
+    """The rows of a query that was narrowed to a few; None where the engine has to make them.
+
+    `table_scan`: the `deciding_scan` of the query. Raises Error: see `queries.compute`.
+    """
+    if table_scan is None:
         return None
+    blocks = few_within(table_scan, _most_bytes(state))
+    return None if blocks is None else _rows_of(state, query, table_scan, blocks)
+
+
+def _rows_of(
+    state: SessionState, query: Query, table_scan: TableScan, blocks: Sequence[RowBlock]
+) -> pa.Table | None:
     return _result(state, query, _columns(table_scan.columns, blocks))
 
 

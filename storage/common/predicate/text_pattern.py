@@ -4,9 +4,9 @@
 and an escape to Arrow's kernel, so patterns with one are not for this module (`is_for_engine`).
 
 Where a pattern has a word of two bytes or more between its wildcards, the texts that hold it are
-found first, in the bytes of all texts together: the places where its first and its last byte stand
-as far apart as in the word, then those where the bytes between are the word's. That takes a third
-of the time of Arrow's search, which walks through each text byte by byte.
+found first, in the bytes of all texts together: the places where its two rarest bytes stand as far
+apart as in the word, then those where the others are the word's too. That takes a third of the time
+of Arrow's search, which walks through each text byte by byte.
 """
 
 import re
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.storage.common.predicate.true_places import true_places
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import validity
 from pykudu_sql.storage.common.types.from_buffers import integers, true_flags_of
@@ -23,7 +24,8 @@ from pykudu_sql.storage.common.types.from_buffers import integers, true_flags_of
 Mask = npt.NDArray[np.bool_]
 
 _WILDCARDS = re.compile("[%_]")
-_STRETCH = 1 << 15  # bytes searched at once, so that what is made of them stays in the cache
+_STRETCH = 1 << 17  # bytes searched at once, so that what is made of them stays in the cache
+_SAMPLED_BYTES = 1 << 12
 _LONGEST = 1000  # characters
 _LEAST_SEARCHED = 1 << 12  # fewer bytes take Arrow less time than the calls of NumPy
 
@@ -97,18 +99,24 @@ def _holders(texts: pa.StringArray, word: bytes) -> Mask | None:
 
 def _places(data: npt.NDArray[np.uint8], word: bytes) -> npt.NDArray[np.int64]:
     """Where a word of two bytes or more begins, ascending."""
-    span = len(word) - 1
-    count = max(0, len(data) - span)
+    count = max(0, len(data) - len(word) + 1)
+    one, other, *others = _rarest_first(data, word)
     begins, ends = np.empty(_STRETCH, np.bool_), np.empty(_STRETCH, np.bool_)
     parts: list[npt.NDArray[np.int64]] = []
     for start in range(0, count, _STRETCH):
         size = min(_STRETCH, count - start)
-        both = np.equal(data[start : start + size], word[0], out=begins[:size])
-        both &= np.equal(data[start + span : start + span + size], word[-1], out=ends[:size])
-        places = np.flatnonzero(both) + start
-        for index in range(1, span):
+        both = np.equal(data[start + one : start + one + size], word[one], out=begins[:size])
+        both &= np.equal(data[start + other : start + other + size], word[other], out=ends[:size])
+        places = true_places(both) + start
+        for index in others:
             if not len(places):
                 break
             places = places[data[places + index] == word[index]]
         parts.append(places)
     return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def _rarest_first(data: npt.NDArray[np.uint8], word: bytes) -> list[int]:
+    """The places of a word's bytes, those that the data have least often first, by a sample."""
+    counts = np.bincount(data[:_SAMPLED_BYTES], minlength=256)
+    return sorted(range(len(word)), key=lambda place: int(counts[word[place]]))
