@@ -31,10 +31,13 @@ _HEADER = struct.Struct("<BBBBIII")
 HEADER_BYTES = _HEADER.size
 # With where its slice begins.
 _ONE_SLICE = struct.Struct("<BBBBIIIi")
+# Before the bytes of a stream, of which a slice has one, or one for each byte of a value.
+_STREAM = struct.Struct("<I")
 _FORMAT_VERSION = 2
 _LZ4_FORMAT = 1
 _STORED = 2
 _REARRANGED = 1 | 4
+_UNSPLIT = 16
 _LEVEL = 5
 _AUTOMATIC_SLICE = 0
 _BYTE_SHUFFLE_SLACK = 1.05
@@ -154,7 +157,22 @@ def _form(chunk: Bytes, raw: int) -> tuple[int, ...] | None:
     is_one = claimed == slice_length == raw and end == len(chunk) and begin == _ONE_SLICE.size
     if version != _FORMAT_VERSION or flags >> 5 != _LZ4_FORMAT or flags & _STORED or not is_one:
         return None
-    return (packed_by, flags, width)
+    streams = 1 if flags & _UNSPLIT else width
+    return (packed_by, flags, width) if _streams_end(chunk.data, streams) == end else None
+
+
+def _streams_end(chunk: memoryview, streams: int) -> int | None:
+    """Where the last stream of a chunk of one slice ends; None if it begins outside the chunk.
+
+    Blosc would let a stream that claims more bytes than its chunk has read those of the next one.
+    """
+    place, unpack = _ONE_SLICE.size, _STREAM.unpack_from
+    try:
+        for _ in range(streams):
+            place += _STREAM.size + unpack(chunk, place)[0]
+    except struct.error:
+        return None
+    return place
 
 
 def _joined(chunks: Sequence[Bytes], raw: int) -> Bytes:

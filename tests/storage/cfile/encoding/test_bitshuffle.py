@@ -128,3 +128,18 @@ def test_a_chunk_that_is_cut_off_is_seen() -> None:
     for length in (0, 15, 16, 19, 20, len(chunks[2]) - 1):
         with pytest.raises(CorruptionError):
             unpacked([*chunks[:2], chunks[2][:length], chunks[3]], [values.nbytes] * 4)
+
+
+@pytest.mark.parametrize(("dtype", "count"), [("<u2", 100), ("<u2", 1024), ("<i8", 1024)])
+def test_a_stream_takes_nothing_of_the_next_chunk(dtype: str, count: int) -> None:
+    values = np.arange(count).astype(dtype) % 50
+    chunks = [chunk.copy() for chunk in run_of([values] * 6, Shuffle.BYTES)]
+    damaged = chunks[2]
+    raw = values.nbytes if damaged[2] & 16 else count
+    last = 20
+    while (end := last + 4 + int(damaged[last : last + 4].view("<u4")[0])) < len(damaged):
+        last = end
+    # Of a stream as long as what it holds the bytes would be taken as they stand.
+    damaged[last : last + 4] = np.frombuffer(raw.to_bytes(4, "little"), np.uint8)
+    with pytest.raises(CorruptionError):
+        unpacked(chunks, [values.nbytes] * 6)
