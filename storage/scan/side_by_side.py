@@ -25,8 +25,10 @@ def side_by_side(pool: ThreadPool, tasks: Sequence[Callable[[], _Result]]) -> li
     """
     shared = _SharedTasks(tasks)
     others = min(pool.workers, len(tasks)) - 1
-    helpers = [pool.submit(task_of(_SharedTasks.work, shared)) for _ in range(others)]
+    helpers = list[Future[None]]()
     try:
+        for _ in range(others):
+            helpers.append(pool.submit(task_of(_SharedTasks.work, shared)))
         shared.work()
         _join(helpers)
     finally:

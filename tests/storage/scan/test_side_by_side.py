@@ -5,6 +5,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from threading import Barrier, Event, get_ident
 from time import sleep
+from typing import Any
 
 import pytest
 
@@ -83,6 +84,27 @@ def test_no_task_is_at_work_any_more_when_another_has_failed(pool: ThreadPool) -
     with pytest.raises(ValueError, match="broken"):
         side_by_side(pool, [task, task])
     assert ended.is_set()
+
+
+def test_an_interrupt_between_helpers_leaves_the_tasks() -> None:
+    class Interrupted(ThreadPool):
+        def submit(self, *args: Any, **kwargs: Any) -> Any:
+            if waiting:
+                raise KeyboardInterrupt
+            waiting.append(super().submit(*args, **kwargs))
+            return waiting[0]
+
+    waiting, begun = list[Any](), list[int]()
+
+    def task() -> None:
+        begun.append(get_ident())
+        sleep(0.2)
+
+    with Interrupted(4) as pool:
+        with pytest.raises(KeyboardInterrupt):
+            side_by_side(pool, [task] * 100)
+        assert waiting[0].done()
+    assert len(begun) < 2
 
 
 def test_a_failure_in_a_thread_of_the_pool_leaves_nothing_in_memory(pool: ThreadPool) -> None:
