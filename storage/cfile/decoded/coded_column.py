@@ -90,7 +90,9 @@ def coded_integers(array: pa.Array, column_type: DataType, zone_map: ZoneMap) ->
     for kind in _CODES:
         if kind.itemsize < column_type.width and (high - low) // step <= np.iinfo(kind).max:
             codes = (distances if step == 1 else distances // step).astype(kind)
-            words = from_fixed(np.arange(low, high + 1, step, dtype=numbers.dtype), column_type)
+            # Of its own steps `arange` counts as doubles do, which may be one too few.
+            places = np.arange((high - low) // step + 1, dtype=numbers.dtype)
+            words = from_fixed(places * numbers.dtype.type(step) + low, column_type)
             return CodedColumn(column_type, codes, words, validity(array))
     return None
 

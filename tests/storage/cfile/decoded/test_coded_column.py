@@ -92,6 +92,8 @@ def test_close_integers_have_codes_of_one_or_two_bytes(
         ("DECIMAL(15, 2)", [-25_500, 0, 0, 300], np.uint16),
         ("DECIMAL(15, 2)", [100, 5_000, 2_401], np.uint16),
         ("DECIMAL(18, 4)", [10_000 * n + 3 for n in (-(10**9), -(10**9) + 255)], np.uint8),
+        ("DECIMAL(18, 12)", [n * 10**12 for n in (0, 29_999, 29_998)], np.uint16),
+        ("DECIMAL(18, 16)", [n * 10**16 for n in (99, -99, 98)], np.uint8),
         ("DECIMAL(9, 9)", [-999_999_999, -999_999_998], np.uint8),
         ("BIGINT", [100, 5_000], np.uint16),
     ],
@@ -105,7 +107,7 @@ def test_decimals_with_nothing_behind_the_point_have_codes_of_their_units(
     assert column.codes.dtype == code
     whole, types = {COLUMN: cells_to_array(cells, column.type)}, {COLUMN: column.type}
     for op in Op:
-        for value in (0, 99, 100, 101, 2_400, 2_401, 5_000, -25_500):
+        for value in (0, 99, 100, 101, 2_400, 2_401, 5_000, -25_500, cells[0], cells[1] or 0):
             predicate = Comparison(COLUMN, op, value)
             expected = evaluate(predicate, whole, types).tolist()
             assert column.matches(predicate, COLUMN).tolist() == expected
