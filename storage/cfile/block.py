@@ -141,9 +141,7 @@ def unpack(data: Bytes, rows: int | None) -> Block:
     CorruptionError: the header contradicts the index, itself or the limits.
     """
     header = read_header(data.data, rows)
-    body = data[HEADER_BYTES:]
-    if header.compression is not Compression.NO_COMPRESSION:
-        body = compression.decompress(header.compression, body, header.body_length)
+    body = compression.decompress(header.compression, data[HEADER_BYTES:], header.body_length)
     if len(body) != header.body_length:
         raise CorruptionError(f"a block of {len(body)} bytes claims {header.body_length}")
     if not header.has_validity:

@@ -11,7 +11,7 @@ u16, block number u32, offset u64, the name; and ends with the bytes. Integers a
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 
 import google_crc32c
@@ -84,9 +84,18 @@ def checksum(
 
     `seed`: of the file's identity; `section`: what the bytes are; `index`: of the block within it.
     """
-    encoded = name.encode()
-    place = _PLACE.pack(section, len(encoded), index, offset) + encoded
-    return int(google_crc32c.extend(google_crc32c.extend(seed, place), data))
+    return checksums(seed, section, name)(index, offset, data)
+
+
+def checksums(seed: int, section: Section, name: str) -> Callable[[int, int, bytes | Bytes], int]:
+    """`checksum` for blocks that have all but index, offset and bytes in common."""
+    extend, pack, kind, encoded = google_crc32c.extend, _PLACE.pack, int(section), name.encode()
+    length = len(encoded)
+
+    def of_block(index: int, offset: int, data: bytes | Bytes) -> int:
+        return int(extend(extend(seed, pack(kind, length, index, offset) + encoded), data))
+
+    return of_block
 
 
 class BlockFile:
@@ -136,7 +145,7 @@ class BlockFile:
         first: int,
         offset: int,
         lengths: Sequence[int],
-        checksums: Sequence[int],
+        expected: Sequence[int],
     ) -> list[Bytes]:
         """Blocks that follow each other.
 
@@ -144,15 +153,12 @@ class BlockFile:
             section: what they are.
             first: number of the first block.
             offset: of the first block.
-            lengths, checksums: of each block.
+            lengths, expected: bytes of each block, and its checksum.
 
         Raises CorruptionError: a block is not what was written there.
         """
         blocks: list[Bytes] = []
-        # What `checksum` does, with what is the same for all blocks looked up once.
-        extend, pack, seed, kind = google_crc32c.extend, _PLACE.pack, self.seed, int(section)
-        encoded = name.encode()
-        name_length = len(encoded)
+        checksum_of = checksums(self.seed, section, name)
         while len(blocks) < len(lengths):
             begin = end = len(blocks)
             size = 0
@@ -165,8 +171,7 @@ class BlockFile:
             for number in range(begin, end):
                 length = lengths[number]
                 block = data[position : position + length]
-                place = pack(kind, name_length, first + number, offset + position) + encoded
-                if extend(extend(seed, place), block) != checksums[number]:
+                if checksum_of(first + number, offset + position, block) != expected[number]:
                     raise self._mismatch(section, name, first + number, offset + position)
                 blocks.append(block)
                 position += length

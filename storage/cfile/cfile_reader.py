@@ -27,7 +27,6 @@ from pykudu_sql.storage.cfile.encoding.type_encodings import BY_NAME
 from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.in_place.paged_cells import EqualCells
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
-from pykudu_sql.storage.common.array_bytes import own_bytes
 from pykudu_sql.storage.common.cached_property import cached_property
 from pykudu_sql.storage.common.predicate.column_predicate import (
     Comparison,
@@ -42,6 +41,7 @@ from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.common.types.validity_array import validity_array
+from pykudu_sql.storage.common.types.value_bytes import own_bytes
 from pykudu_sql.storage.errors import InternalError
 
 # Stands in the cache for a run-length column some of whose blocks did not pay as runs.

@@ -19,9 +19,9 @@ import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.storage.common.array_bytes import all_bytes
 from pykudu_sql.storage.common.predicate.row_filter import RowFilter
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.common.types.value_bytes import all_bytes
 from pykudu_sql.storage.ingest.table import assemble
 from pykudu_sql.storage.scan.rowset_read import RowSetRead
 from pykudu_sql.storage.scan.table_scan import TableScan

@@ -228,7 +228,7 @@ class TableScan:
             exact = None if scan_filter is None else scan_filter.exactly()
             return part._side_by_side(exact, note)
         blocks = []
-        for block in self.exact_blocks(scan_filter):
+        for block in self._blocks() if self._stops_early else self._exactly(scan_filter, None):
             note(block)
             blocks.append(block)
         return blocks

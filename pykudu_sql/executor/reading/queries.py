@@ -25,7 +25,7 @@ from pykudu_sql.executor.reading.top_rows import narrowed_queries
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.plan import Query
-from pykudu_sql.results.result import Outcome, RowResult, header
+from pykudu_sql.results.result import Outcome, Row, RowResult, header
 from pykudu_sql.results.table_result import TableResult
 from pykudu_sql.settings import EMBEDDED
 from pykudu_sql.storage.common.types.cells import from_cell
@@ -48,8 +48,7 @@ def select(state: SessionState, query: Query, parameters: ParameterValues) -> Ou
         return _materialized(result.table, query, result.types)
     count = counted_rows(state, query, parameters, transaction)
     if count is not None:
-        columns = header(*((name, _BIGINT) for name in query.names))
-        return Outcome(RowResult(columns, ((count,) * query.counted,)), 1)
+        return _one_row(query, [_BIGINT] * query.counted, (count,) * query.counted)
     outcome = _read_rows(state, query, parameters, transaction)
     if outcome is None:
         return _computed_rows(state, query, parameters, transaction)
@@ -193,8 +192,12 @@ def _summarize(query: Query, transaction: Transaction) -> Outcome | None:
         None if fact is None else from_cell(fact, data_type)
         for fact, data_type in zip(facts, types, strict=True)
     )
-    columns = header(*zip(query.names, types, strict=True))
-    return Outcome(RowResult(columns, (row,)), 1)
+    return _one_row(query, types, row)
+
+
+def _one_row(query: Query, types: Sequence[DataType], row: Row) -> Outcome:
+    """A result of one row. `types`: of its columns."""
+    return Outcome(RowResult(header(*zip(query.names, types, strict=True)), (row,)), 1)
 
 
 def answer(

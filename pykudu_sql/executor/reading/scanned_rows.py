@@ -66,8 +66,7 @@ def counted_rows(
     """How many rows match, where the query counts nothing else; see `deciding_scan`."""
     if not query.counted:
         return None
-    order = ScanOrder.NONE
-    table_scan = _exact_scan(state, query, (), order, parameters, transaction)
+    table_scan = _exact_scan(state, query, (), ScanOrder.NONE, parameters, transaction)
     return None if table_scan is None else matching_count(table_scan)
 
 

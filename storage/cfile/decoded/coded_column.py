@@ -84,12 +84,14 @@ def coded_integers(array: pa.Array, column_type: DataType, zone_map: ZoneMap) ->
     low, high = zone_map.column_stats.min, zone_map.column_stats.max
     if not isinstance(low, int) or not isinstance(high, int):
         return None
+    unit = 10**column_type.scale if column_type.kind is Kind.DECIMAL else 1
+    if (high - low) // unit > np.iinfo(_CODES[-1]).max:
+        return None
     numbers = fixed_view(array, column_type)
-    distances = numbers - numbers.dtype.type(low)
-    step = _step(distances, column_type)
+    step, multiples = _steps(numbers - numbers.dtype.type(low), unit)
     for kind in _CODES:
         if kind.itemsize < column_type.width and (high - low) // step <= np.iinfo(kind).max:
-            codes = (distances if step == 1 else distances // step).astype(kind)
+            codes = multiples.astype(kind)
             # Of its own steps `arange` counts as doubles do, which may be one too few.
             places = np.arange((high - low) // step + 1, dtype=numbers.dtype)
             words = from_fixed(places * numbers.dtype.type(step) + low, column_type)
@@ -97,10 +99,11 @@ def coded_integers(array: pa.Array, column_type: DataType, zone_map: ZoneMap) ->
     return None
 
 
-def _step(distances: npt.NDArray[Any], column_type: DataType) -> int:
-    """A number that divides all distances: the unit where decimals have no digit behind the point,
-    as amounts often have none."""
-    unit = 10**column_type.scale if column_type.kind is Kind.DECIMAL else 1
-    if unit == 1 or np.any(distances[:_SAMPLE] % unit):
-        return 1
-    return 1 if np.any(distances // unit * unit != distances) else unit
+def _steps(distances: npt.NDArray[Any], unit: int) -> tuple[int, npt.NDArray[Any]]:
+    """A number that divides all distances, and how often: the unit where decimals have no digit
+    behind the point, as amounts often have none."""
+    if unit > 1 and not np.any(distances[:_SAMPLE] % unit):
+        multiples = distances // unit
+        if np.array_equal(multiples * unit, distances):
+            return unit, multiples
+    return 1, distances

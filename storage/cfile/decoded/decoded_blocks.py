@@ -17,9 +17,9 @@ from pykudu_sql.storage.cfile.decoded.decoded_cells import (
     WholeColumn,
     whole_column,
 )
-from pykudu_sql.storage.common.array_bytes import own_bytes
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.types import DataType
+from pykudu_sql.storage.common.types.value_bytes import own_bytes
 
 # After so many cells read past the block cache, the block counts as used, and so it stays there.
 _SHORT_WAYS = 16

@@ -29,8 +29,9 @@ from pykudu_sql.storage.errors import CorruptionError
 
 _HEADER = struct.Struct("<BBBBIII")
 HEADER_BYTES = _HEADER.size
-# With where its slice begins.
-_ONE_SLICE = struct.Struct("<BBBBIIIi")
+# Where a slice begins, behind the header.
+_TABLE_ENTRY = struct.Struct("<i")
+_ONE_SLICE = HEADER_BYTES + _TABLE_ENTRY.size
 # Before the bytes of a stream, of which a slice has one, or one for each byte of a value.
 _STREAM = struct.Struct("<I")
 _FORMAT_VERSION = 2
@@ -148,17 +149,18 @@ def _alike(chunks: Sequence[Bytes], lengths: Sequence[int], first: int) -> int:
 
 
 def _form(chunk: Bytes, raw: int) -> tuple[int, ...] | None:
-    """What chunks that are joined have in common; None where it is not one of one packed slice."""
-    if len(chunk) < _ONE_SLICE.size:
+    """What chunks that are joined have in common; None where it is not one of one packed slice.
+
+    Raises CorruptionError: see `decompress_into`.
+    """
+    flags, width, slice_length = _check_header(chunk.data, len(chunk), raw)
+    if flags & _STORED or slice_length != raw or len(chunk) < _ONE_SLICE:
         return None
-    version, packed_by, flags, width, claimed, slice_length, end, begin = _ONE_SLICE.unpack_from(
-        chunk.data
-    )
-    is_one = claimed == slice_length == raw and end == len(chunk) and begin == _ONE_SLICE.size
-    if version != _FORMAT_VERSION or flags >> 5 != _LZ4_FORMAT or flags & _STORED or not is_one:
-        return None
+    (begin,) = _TABLE_ENTRY.unpack_from(chunk.data, HEADER_BYTES)
     streams = 1 if flags & _UNSPLIT else width
-    return (packed_by, flags, width) if _streams_end(chunk.data, streams) == end else None
+    if begin != _ONE_SLICE or _streams_end(chunk.data, streams) != len(chunk):
+        return None
+    return (int(chunk[1]), flags, width)
 
 
 def _streams_end(chunk: memoryview, streams: int) -> int | None:
@@ -166,7 +168,7 @@ def _streams_end(chunk: memoryview, streams: int) -> int | None:
 
     Blosc would let a stream that claims more bytes than its chunk has read those of the next one.
     """
-    place, unpack = _ONE_SLICE.size, _STREAM.unpack_from
+    place, unpack = _ONE_SLICE, _STREAM.unpack_from
     try:
         for _ in range(streams):
             place += _STREAM.size + unpack(chunk, place)[0]
@@ -178,9 +180,8 @@ def _streams_end(chunk: memoryview, streams: int) -> int | None:
 def _joined(chunks: Sequence[Bytes], raw: int) -> Bytes:
     """The chunk of the slices of chunks that are alike. `raw`: bytes that each of them holds."""
     _, packed_by, flags, width, *_ = _HEADER.unpack_from(chunks[0].data)
-    begin = _ONE_SLICE.size
-    sizes = [len(chunk) - begin for chunk in chunks]
-    table = HEADER_BYTES + 4 * len(chunks)
+    sizes = [len(chunk) - _ONE_SLICE for chunk in chunks]
+    table = HEADER_BYTES + _TABLE_ENTRY.size * len(chunks)
     *begins, length = accumulate(sizes, initial=table)
     head = _HEADER.pack(_FORMAT_VERSION, packed_by, flags, width, raw * len(chunks), raw, length)
     _, joined = new_buffer(length)
@@ -188,7 +189,7 @@ def _joined(chunks: Sequence[Bytes], raw: int) -> Bytes:
     into = joined.data
     into[:table] = head + np.array(begins, "<i4").tobytes()
     for place, size, chunk in zip(begins, sizes, chunks, strict=True):
-        into[place : place + size] = chunk.data[begin:]
+        into[place : place + size] = chunk.data[_ONE_SLICE:]
     return joined
 
 

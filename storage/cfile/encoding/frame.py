@@ -14,7 +14,7 @@ as values, so there is less for Blosc to rearrange, both ways.
 """
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -151,15 +151,7 @@ def _unpack_codes(payloads: Sequence[Bytes], codes: npt.NDArray[Any]) -> None:
 
 def _widen(headers: Sequence[_Header], codes: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
     """Write the values that codes stand for; of both a row is a frame."""
-    # Unsigned, so that a sum below zero comes out right.
-    kind: np.dtype[Any] = np.dtype(f"<u{out.itemsize}")
-    unsigned, modulus = out.view(kind), 1 << 8 * out.itemsize
-    # To widen and then multiply takes NumPy half as long as a product of another type.
-    unsigned[:] = codes
-    if any(header.step != 1 for header in headers):
-        unsigned *= np.array([header.step for header in headers], kind)[:, np.newaxis]
-    if any(header.base for header in headers):
-        unsigned += np.array([header.base % modulus for header in headers], kind)[:, np.newaxis]
+    _write_values(headers, codes, out, lambda numbers: numbers[:, np.newaxis])
 
 
 def _widen_some(
@@ -172,13 +164,26 @@ def _widen_some(
     first = headers[0]
     if all(header.base == first.base and header.step == first.step for header in headers):
         _widen((first,), codes[np.newaxis], out[np.newaxis])
-        return
+    else:
+        _write_values(headers, codes, out, lambda numbers: numbers.repeat(lengths))
+
+
+def _write_values(
+    headers: Sequence[_Header],
+    codes: npt.NDArray[Any],
+    out: npt.NDArray[Any],
+    for_each: Callable[[npt.NDArray[Any]], npt.NDArray[Any]],
+) -> None:
+    """Write the values that codes stand for. `for_each`: a number of each frame, for its codes."""
+    # Unsigned, so that a sum below zero comes out right.
     kind: np.dtype[Any] = np.dtype(f"<u{out.itemsize}")
     unsigned, modulus = out.view(kind), 1 << 8 * out.itemsize
+    # To widen and then multiply takes NumPy half as long as a product of another type.
     unsigned[:] = codes
     if any(header.step != 1 for header in headers):
-        unsigned *= np.array([header.step for header in headers], kind).repeat(lengths)
-    unsigned += np.array([header.base % modulus for header in headers], kind).repeat(lengths)
+        unsigned *= for_each(np.array([header.step for header in headers], kind))
+    if any(header.base for header in headers):
+        unsigned += for_each(np.array([header.base % modulus for header in headers], kind))
 
 
 def _header(payload: Bytes, values: np.dtype[Any]) -> _Header | None:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.from_buffers import integers
+from pykudu_sql.storage.common.types.from_buffers import integers, sized_values
 
 _TEXTS = frozenset({pa.lib.Type_STRING, pa.lib.Type_BINARY})
 # Up to here a copy takes so short that no other thread should run meanwhile.
@@ -55,10 +55,5 @@ def _take_texts(values: pa.Array, ordinals: npt.NDArray[np.int64]) -> pa.Array:
     _, offsets, data = values.buffers()
     edges = np.frombuffer(offsets, np.int32)[values.offset :]
     stored = memoryview(b"" if data is None else data)
-    parts = [
-        stored[begin:end]
-        for begin, end in zip(edges[ordinals].tolist(), edges[ordinals + 1].tolist(), strict=True)
-    ]
-    ends = np.cumsum([0, *map(len, parts)], dtype=np.int32)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(parts))]
-    return pa.Array.from_buffers(values.type, len(ordinals), buffers)
+    spans = zip(edges[ordinals].tolist(), edges[ordinals + 1].tolist(), strict=True)
+    return sized_values([bytes(stored[begin:end]) for begin, end in spans], values.type)

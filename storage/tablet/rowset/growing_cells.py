@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from pykudu_sql.storage.common.types.value_bytes import has_whole_bytes
 from pykudu_sql.storage.tablet.delta.delta_store import concat_values
 
 # A buffer that is full becomes larger by one part in so many.
@@ -50,9 +51,7 @@ class GrowingCells:
 
 def _is_plain(cells: pa.Array) -> bool:
     """Whether cells are bytes of one width, none of them NULL."""
-    kind = cells.type
-    fixed = pa.types.is_primitive(kind) or pa.types.is_decimal(kind)
-    return fixed and kind.bit_width % 8 == 0 and not cells.null_count
+    return has_whole_bytes(cells.type) and not cells.null_count
 
 
 def _fill(buffer: pa.Buffer, start: int, parts: Sequence[pa.Array]) -> None:
