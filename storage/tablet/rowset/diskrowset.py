@@ -37,7 +37,12 @@ from pykudu_sql.storage.tablet.rowset.cfile_set import CFileSet
 from pykudu_sql.storage.tablet.rowset.pruning import Range, intersect, key_spans, matching_ranges
 from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe, RowBlock, TextForm, replay_changes
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta
-from pykudu_sql.storage.tablet.rowset.tablet_scanner import scan_stretch, split_ranges
+from pykudu_sql.storage.tablet.rowset.tablet_scanner import (
+    scan_ordinals,
+    scan_stretch,
+    scattered_ordinals,
+    split_ranges,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,6 +178,12 @@ class DiskRowSet:
         alive = view.alive(self.meta.rows)
         row_filter = None if row_filter is None else self._trimmed(row_filter, view)
         try:
+            ordinals = scattered_ordinals(ranges, stretch)
+            if ordinals is not None:
+                scattered = scan_ordinals(source, columns, row_filter, ordinals, alive, stats)
+                if scattered is not None:
+                    yield scattered
+                return
             for part in split_ranges(ranges, stretch):
                 block = scan_stretch(source, columns, row_filter, part, alive, stats)
                 if block is not None:

@@ -9,6 +9,9 @@ While many rows survive they are a mask over whole columns. Once fewer than one 
 they are a list of ordinals, and every column read from there on is read at those only, so blocks in
 which no row survived are not decoded. Rows are always copied by ordinal: Arrow takes half of a
 column that way in a fifth of the time that it needs with a mask.
+
+Many short ranges, as of keys in a list, are one list of ordinals from the beginning: what a step
+costs does not depend on how many there are.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,6 +34,9 @@ from pykudu_sql.storage.tablet.rowset.row_address import ROW_ADDRESS
 from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
 
 SPARSE = 4
+# To look at a range by itself costs as much as to look at about a thousand rows more.
+_SEVERAL = 4
+_SHORT = 1024
 
 Mask = npt.NDArray[np.bool_]
 
@@ -62,13 +68,21 @@ class RowSource(Protocol):
 class _Candidates:
     """The rows of a stretch that may still be wanted."""
 
-    def __init__(self, source: RowSource, start: int, stop: int, alive: Mask | None) -> None:
-        """All rows of the stretch that are alive.
+    def __init__(
+        self,
+        source: RowSource,
+        start: int,
+        stop: int,
+        alive: Mask | None,
+        selection: Ordinals | None = None,
+    ) -> None:
+        """All rows of the stretch that are alive, or those of them at some places.
 
         Args:
             source: of their cells.
             start, stop: ordinals of the stretch.
             alive: of its rows; None when every one is.
+            selection: places in the stretch, ascending; None for all.
         """
         self.count = stop - start
         self.start = start
@@ -79,8 +93,10 @@ class _Candidates:
         self._mask: Mask = np.ones(0, np.bool_)
         self._cells: dict[int, pa.Array] = {}
         self._selected_cells: dict[int, pa.Array] = {}
-        self.has_ghosts = alive is not None and not alive.all()
-        if alive is not None and self.has_ghosts:
+        self._leaves_out = selection is not None or (alive is not None and not alive.all())
+        if selection is not None:
+            self._select(selection if alive is None else selection[alive[selection]])
+        elif alive is not None and self._leaves_out:
             self._narrow(alive)
 
     def _narrow(self, mask: Mask) -> None:
@@ -91,6 +107,7 @@ class _Candidates:
 
     def _select(self, selection: Ordinals) -> None:
         """Keep the rows at some places of the stretch."""
+        self.count = len(selection)
         self._selection = selection
         self._selected_ordinals = None
 
@@ -155,7 +172,7 @@ class _Candidates:
         if not columns:
             return RowBlock([], self.count)
         length = self.stop - self.start
-        if not self.has_ghosts and self.count >= dense * length:
+        if not self._leaves_out and self.count >= dense * length:
             return RowBlock([self._result(column) for column in columns], length)
         if self._selection is not None:
             selection = self._selection
@@ -211,6 +228,32 @@ def scan_stretch(
     """
     start, stop = stretch
     rows = _Candidates(source, start, stop, None if alive is None else alive[start:stop])
+    return _matching(rows, columns, row_filter, stats)
+
+
+def scan_ordinals(
+    source: RowSource,
+    columns: Sequence[ColumnSchema],
+    row_filter: RowFilter | None,
+    ordinals: Ordinals,
+    alive: Mask | None,
+    stats: ScanStats | None,
+) -> RowBlock | None:
+    """The rows at some ordinals that match; see `scan_stretch`.
+
+    `ordinals`: ascending, at least one.
+    """
+    rows = _Candidates(source, 0, int(ordinals[-1]) + 1, alive, ordinals)
+    return _matching(rows, columns, row_filter, stats)
+
+
+def _matching(
+    rows: _Candidates,
+    columns: Sequence[ColumnSchema],
+    row_filter: RowFilter | None,
+    stats: ScanStats | None,
+) -> RowBlock | None:
+    """What a filter leaves of rows, None when there is none."""
     if stats is not None:
         stats.rows_scanned += rows.count
     if row_filter is not None:
@@ -221,6 +264,19 @@ def scan_stretch(
     if stats is not None:
         stats.rows_returned += block.length
     return block
+
+
+def scattered_ordinals(ranges: Sequence[Range], most: int | None) -> Ordinals | None:
+    """The ordinals of ranges that are many and short; None of others.
+
+    `most`: rows that are read together; None for any number.
+    """
+    if len(ranges) < _SEVERAL:
+        return None
+    rows = sum([stop - start for start, stop in ranges])
+    if rows > len(ranges) * _SHORT or (most is not None and rows > most):
+        return None
+    return np.concatenate([ordinals_between(*each) for each in ranges])
 
 
 def split_ranges(ranges: Iterable[Range], stretch: int | None) -> Iterator[Range]:

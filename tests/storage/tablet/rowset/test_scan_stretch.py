@@ -11,7 +11,9 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.tablet.rowset.tablet_scanner import (
     ordinals_between,
+    scan_ordinals,
     scan_stretch,
+    scattered_ordinals,
     split_ranges,
 )
 
@@ -88,3 +90,23 @@ def test_a_filter_that_most_rows_pass_leaves_the_stretch_whole() -> None:
 def test_ranges_are_cut_into_pieces_of_at_most_so_many_rows() -> None:
     assert list(split_ranges([(0, 5), (7, 8)], 2)) == [(0, 2), (2, 4), (4, 5), (7, 8)]
     assert list(split_ranges([(0, 5)], None)) == [(0, 5)]
+
+
+def test_short_ranges_are_read_as_one_list_of_ordinals() -> None:
+    ranges = [(start, start + 2) for start in range(0, ROWS, 10)]
+    ordinals = scattered_ordinals(ranges, None)
+    assert ordinals is not None
+    cells, stats = Cells(), ScanStats()
+    row_filter = filtered(Comparison(V.id, Op.GT, 70))
+    alive = np.arange(ROWS) != 80
+    block = scan_ordinals(cells, [V, W], row_filter, ordinals, alive, stats)
+    assert block is not None
+    assert [column.to_pylist() for column in block.columns] == [[71, 81, 90, 91]] * 2
+    assert cells.reads == [("v", 19), ("w", 4)]
+    assert (stats.rows_scanned, stats.rows_returned) == (19, 4)
+
+
+def test_ranges_that_are_few_or_long_are_read_one_by_one() -> None:
+    assert scattered_ordinals([(0, 2), (5, 7)], None) is None
+    assert scattered_ordinals([(n * 9000, n * 9000 + 8000) for n in range(9)], None) is None
+    assert scattered_ordinals([(n * 9, n * 9 + 2) for n in range(9)], 17) is None
