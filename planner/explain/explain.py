@@ -218,9 +218,14 @@ def _engine(query: Query, facts: EngineFacts | None) -> list[str]:
             f"{', '.join(scan.name for scan in each.query.scans)}"
             for each in early
         ]
-        return _tree("ENGINE", [f"sql: {query.sql}", *by_codes, *first, *top, *unused])
+        by_key = [] if query.sorted_groups is None else [_by_key(query.scans[0])]
+        return _tree("ENGINE", [f"sql: {query.sql}", *by_codes, *by_key, *first, *top, *unused])
     details = [] if facts.reason is None else [f"not on Spark: {facts.reason}"]
     return _tree(f"ENGINE {facts.name}", [*details, f"sql: {facts.sql}"])
+
+
+def _by_key(scan: Scan) -> str:
+    return f"grouped by the scan if {scan.name} is large and its rowsets do not overlap"
 
 
 def _top(top: TopRows, scan: Scan) -> str:

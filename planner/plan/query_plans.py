@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import field, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -206,6 +207,47 @@ class EarlyForm:
     around: "Callable[[], Query]" = field(compare=False, repr=False)
 
 
+class AggregateKind(StrEnum):
+    """The aggregates that a pass over sorted rows computes."""
+
+    COUNT = "count"
+    SUM = "sum"
+    MIN = "min"
+    MAX = "max"
+    AVG = "avg"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAggregate:
+    """An aggregate of the cells of a stored column.
+
+    `column_id`: None counts rows; `name`: of the column of its values.
+    """
+
+    kind: AggregateKind
+    column_id: int | None
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SortedGroups:
+    """The form of a query over groups that the scan makes; see `pushdown.sorted_groups`.
+
+    The scan alone decides which rows are grouped only where the values of its predicate's
+    parameters are compared exactly (`template.fill`).
+
+    Attributes:
+        key_ids: the columns in which the rows of a group are equal, a prefix of the key.
+        aggregates: what is computed of each group.
+        form: gives the query that reads groups in place of rows, made at its first use. Its
+            relation has the columns of the key, by their names, and those of the aggregates.
+    """
+
+    key_ids: tuple[int, ...]
+    aggregates: tuple[GroupAggregate, ...]
+    form: "Callable[[], Query]" = field(compare=False, repr=False)
+
+
 @dataclass(frozen=True, slots=True)
 class NullFreeForm:
     """A query as it may be computed where some columns have no NULL.
@@ -254,6 +296,7 @@ class Query:
         top: the first rows that it needs of its one table; None for all.
         has_states: whether it may want the form of `planner.functions.aggregate_states`.
         null_free: the same where columns have no NULL; None where that makes no difference.
+        sorted_groups: the same over groups that the scan makes; None where it cannot make them.
     """
 
     sql: str
@@ -278,6 +321,7 @@ class Query:
     top: TopRows | None = None
     has_states: bool = False
     null_free: NullFreeForm | None = None
+    sorted_groups: SortedGroups | None = None
 
     def is_cut_short(self, scanned: int, rows: int) -> bool:
         """Whether the scan must go further: its limit left out rows that the query needs.

@@ -36,7 +36,7 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 ScanNames = Mapping[TableReference, str]
 _META = "group_code"
 _CODE_PREFIX = f"{SCAN_PREFIX}code_"
-_SETS = ("grouping_sets", "cube", "rollup", "totals", "all")
+GROUPING_SETS = ("grouping_sets", "cube", "rollup", "totals", "all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, .
             continue
         keys: dict[tuple[TableReference | None, str], _Key] = {}
         for item in group.expressions:
-            key = _text_column(_select_entry(item, select), bound)
+            key = _text_column(select_entry(item, select), bound)
             if key is not None and scans[key.reference] not in whole:
                 keys[key.reference, key.column.name] = key
                 item.meta[_META] = _mark(key, bound.engine_alias(key.reference), scans, numbers)
@@ -172,7 +172,7 @@ def _is_decoded(node: exp.Expr) -> bool:
 def _behind_groups(select: exp.Select) -> Sequence[exp.Expr] | None:
     """The clauses that see groups; None where they may see more than keys and aggregates."""
     group = select.args.get("group")
-    if group is None or any(group.args.get(name) for name in _SETS):
+    if group is None or any(group.args.get(name) for name in GROUPING_SETS):
         return None
     if select.args.get("qualify") or select.args.get("distinct"):
         return None
@@ -185,7 +185,7 @@ def _behind_groups(select: exp.Select) -> Sequence[exp.Expr] | None:
     return parts
 
 
-def _select_entry(item: exp.Expr, select: exp.Select) -> exp.Expr:
+def select_entry(item: exp.Expr, select: exp.Select) -> exp.Expr:
     """The entry of the SELECT list that an item of GROUP BY names or counts."""
     items: list[exp.Expr] = []
     if isinstance(item, exp.Literal) and not item.is_string and item.this.isdigit():

@@ -11,7 +11,7 @@ Such a subquery depends on nothing around it, reads stored tables only, and is a
 whose other side is a stored column of a scan that serves this mention alone.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
@@ -21,14 +21,21 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
 from pykudu_sql.planner.bind.bound_query import BoundQuery, relation_of
 from pykudu_sql.planner.bind.relations import TableReference
-from pykudu_sql.planner.plan.query_plans import CodedColumn, EarlyForm, EarlySubquery, Query
-from pykudu_sql.planner.printing.engine_sql import to_sql
+from pykudu_sql.planner.plan.query_plans import (
+    CodedColumn,
+    EarlyForm,
+    EarlySubquery,
+    Query,
+    SortedGroups,
+)
 from pykudu_sql.planner.pushdown.condition import conjuncts
 from pykudu_sql.planner.pushdown.dictionary_grouping import coded_groups
+from pykudu_sql.planner.pushdown.query_parts import part_of
 from pykudu_sql.planner.pushdown.runtime_filters import in_subquery
 from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.planner.vocabulary.function_names import is_volatile
 
+SortedGroupsOf = Callable[[Query], SortedGroups | None]
 VALUE = "value"  # the one column of what a subquery gave
 _META = "pykudu_early"
 
@@ -100,10 +107,13 @@ def _read_alone(
     return read
 
 
-def early_form(query: Query, marks: Sequence[EarlyMark]) -> EarlyForm:
+def early_form(query: Query, marks: Sequence[EarlyMark], groups_of: SortedGroupsOf) -> EarlyForm:
     """The form of a planned query in which marked subqueries are relations.
 
-    `query`: whose residual tree has the notes of `mark_early_subqueries`; it stays as it is.
+    Args:
+        query: whose residual tree has the notes of `mark_early_subqueries`; it stays as it is.
+        marks: of the subqueries.
+        groups_of: the form of a subquery over groups that its scan makes.
     """
     coded_columns = () if query.coded is None else query.coded.columns
     if any(column.scan in mark.scans for mark in marks for column in coded_columns):
@@ -111,7 +121,10 @@ def early_form(query: Query, marks: Sequence[EarlyMark]) -> EarlyForm:
     selects = {node.meta[_META]: node for node in _marked(query.residual)}
     subqueries = tuple(
         EarlySubquery(
-            mark.name, _subquery(query, mark, selects[mark.name]), mark.target, mark.target_id
+            mark.name,
+            _subquery(query, mark, selects[mark.name], groups_of),
+            mark.target,
+            mark.target_id,
         )
         for mark in marks
         if mark.name in selects
@@ -125,46 +138,29 @@ def _around(query: Query, coded_columns: Sequence[CodedColumn]) -> Query:
     for node in list(_marked(tree)):
         source = exp.to_table(node.meta[_META], quoted=True)
         node.replace(exp.select(exp.column(VALUE, quoted=True)).from_(source))
-    places = _number_parameters(tree)
-    coded = coded_groups(tree, coded_columns, len(places)) if coded_columns else None
-    read = {table.name for table in nodes_of(tree, exp.Table)}
-    return replace(
-        query,
-        sql=to_sql(tree),
-        residual=tree,
-        scans=tuple(scan for scan in query.scans if scan.name in read),
-        parameters=tuple(query.parameters[place] for place in places),
-        compared_types=tuple(query.compared_types[place] for place in places),
-        coded=coded,
-        early=None,
-    )
+    part = part_of(query, tree)
+    coded = coded_groups(tree, coded_columns, len(part.parameters)) if coded_columns else None
+    return replace(part, coded=coded, early=None)
 
 
-def _subquery(query: Query, mark: EarlyMark, select: exp.Select) -> Query:
-    tree = select.copy()
-    places = _number_parameters(tree)
-    read = {table.name for table in nodes_of(tree, exp.Table)}
-    return Query(
-        to_sql(tree),
-        tree,
-        tuple(scan for scan in query.scans if scan.name in mark.scans),
-        tuple(query.parameters[place] for place in places),
+def _subquery(
+    query: Query, mark: EarlyMark, select: exp.Select, groups_of: SortedGroupsOf
+) -> Query:
+    part = part_of(query, select.copy())
+    inner = Query(
+        part.sql,
+        part.residual,
+        tuple(scan for scan in part.scans if scan.name in mark.scans),
+        part.parameters,
         (VALUE,),
         runtime_filters=tuple(
             each for each in query.runtime_filters if {each.source, each.target} <= mark.scans
         ),
-        lists=tuple(each for each in query.lists if each[0] in read),
+        lists=part.lists,
         timestamp_parameters=query.timestamp_parameters,
-        compared_types=tuple(query.compared_types[place] for place in places),
+        compared_types=part.compared_types,
     )
-
-
-def _number_parameters(tree: exp.Expr) -> list[int]:
-    """Number the parameters of a part of a query anew; the places that they had in the whole."""
-    numbers: dict[int, int] = {}
-    for node in nodes_of(tree, exp.Placeholder):
-        node.set("this", str(numbers.setdefault(int(node.name), len(numbers) + 1)))
-    return [number - 1 for number in numbers]
+    return replace(inner, sorted_groups=groups_of(inner))
 
 
 def _marked(tree: exp.Expr) -> Iterator[exp.Select]:

@@ -56,8 +56,8 @@ class Pushed:
     Attributes:
         predicates: of each mention of a table that has one.
         decided: the mentions that are all that a SELECT reads, whose predicate keeps no row for
-            which its WHERE is not true, if the values of parameters are compared exactly
-            (`template.fill`).
+            which its WHERE is not true, whatever its HAVING asks for, if the values of parameters
+            are compared exactly (`template.fill`).
     """
 
     predicates: Mapping[TableReference, PredicateTemplate] = field(default_factory=dict)
@@ -155,7 +155,7 @@ class _Descent:
                     if local and self._survives(condition, way):
                         conditions_of.setdefault(reference, []).append(condition)
                         is_pushed = True
-                is_whole = is_whole and is_pushed
+                is_whole = is_whole and (is_pushed or clause.only is not None)
         joined = [conjunction(parts, is_whole) for parts in conditions_of.values()]
         self.decided.update(condition.reference for condition in joined if condition.is_exact)
         return {condition.reference: condition.template for condition in joined}

@@ -22,6 +22,7 @@ from pykudu_sql.planner.pushdown.early_subqueries import early_form
 from pykudu_sql.planner.pushdown.key_access import GeneralPlan, key_lookup
 from pykudu_sql.planner.pushdown.null_order import null_free_form
 from pykudu_sql.planner.pushdown.runtime_filters import runtime_filters
+from pykudu_sql.planner.pushdown.sorted_groups import sorted_groups
 from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.planner.query.pass_trace import run_traced
 from pykudu_sql.planner.query.passes import PASSES
@@ -114,4 +115,7 @@ def _physical(query: LogicalQuery) -> Query:
         has_states=query.nodes.has(*CALLS) and has_states(query.nodes.all(*CALLS)),
         null_free=null_free_form(query.tree) if query.nodes.has(exp.Window) else None,
     )
-    return replace(plan, early=early_form(plan, query.early)) if query.early else plan
+    groups_of = partial(sorted_groups, bound=bound, decided=query.decided, scans=query.scan_names)
+    if query.early:
+        return replace(plan, early=early_form(plan, query.early, groups_of))
+    return replace(plan, sorted_groups=groups_of(plan)) if query.nodes.has(exp.Group) else plan

@@ -21,6 +21,7 @@ class RowSetRead:
         rows: that the scan's snapshot may see.
         rowset_index: by which row addresses name it.
         ranges: of ordinals, outside which no row matches; None where nobody has looked yet.
+        tablet: the place of its tablet among those of the scan; 0 where rows have addresses.
     """
 
     rowset: RowSet
@@ -28,6 +29,7 @@ class RowSetRead:
     rows: int
     rowset_index: int = 0
     ranges: Sequence[Range] | None = None
+    tablet: int = 0
 
     @property
     def size(self) -> int:

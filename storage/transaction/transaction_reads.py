@@ -128,14 +128,19 @@ class TransactionReads:
         snapshot = self._snapshot if bound is None else self._hold_of(table, bound)
         remaining = table.pruner.prune(spec.predicate)
         tablets = [self._services.tablets[table.tablets[index].id] for index in remaining]
+        placed: list[tuple[int, WrittenRowSet]]
         if spec.addressed:
             self._addressed = AddressedRows(table, self._writes, tablets)
-            rowsets = self._addressed.rowsets()
+            placed = [(0, each) for each in self._addressed.rowsets()]
         else:
-            rowsets = [each for tablet in tablets for each in self._rowsets(tablet, bound)]
+            placed = [
+                (place, each)
+                for place, tablet in enumerate(tablets)
+                for each in self._rowsets(tablet, bound)
+            ]
         reads = [
-            RowSetRead(rowset, own, rows, index)
-            for index, (rowset, own) in enumerate(rowsets)
+            RowSetRead(rowset, own, rows, index, tablet=place)
+            for index, (place, (rowset, own)) in enumerate(placed)
             if (rows := rowset.row_count(snapshot.bound))
         ]
         if stats is not None:

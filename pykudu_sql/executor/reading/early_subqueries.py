@@ -1,11 +1,13 @@
-"""What is read for a query: subqueries that are computed first, then the scans that they narrow.
+"""What is read for a query: groups, or subqueries that are computed first and scans they narrow.
 
 See `planner.pushdown.early_subqueries`. A subquery is computed first where it can narrow a scan of
-many rows; its values are a relation of the query around it. Others are left to the engine.
+many rows; its values are a relation of the query around it. Others are left to the engine. A query
+whose scan makes its groups reads these (`groups.sorted_groups`).
 """
 
 from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.reading.engine_runs import run_engine
+from pykudu_sql.executor.reading.groups.sorted_groups import sorted_groups
 from pykudu_sql.executor.reading.join_scans import (
     LEAST_LOOKED_UP,
     ConstantFilter,
@@ -37,6 +39,9 @@ def read_for(
 
     Raises Error: see `relations_of` and `queries.compute`.
     """
+    grouped = sorted_groups(state, query, parameters, transaction, reports)
+    if grouped is not None:
+        return grouped
     early = query.early
     if early is None or not any(
         _narrows_many(query, each, parameters, transaction) for each in early.subqueries
@@ -44,8 +49,7 @@ def read_for(
         return query, relations_of(state, query, parameters, transaction, reports)
     fixed_values: list[ConstantFilter] = []
     for subquery in early.subqueries:
-        inner = subquery.query
-        relations = relations_of(state, inner, parameters, transaction, reports)
+        inner, relations = read_for(state, subquery.query, parameters, transaction, reports)
         rows = run_engine(state, inner, relations, parameters).table
         rows = rows.rename_columns(list(inner.names))
         fixed_values.append(

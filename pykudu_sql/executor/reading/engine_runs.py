@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import EngineResult, Relation
 from pykudu_sql.engine.vector_batches import pieces, width_of
-from pykudu_sql.executor.reading.dictionary_codes import coded_relations, row_count
 from pykudu_sql.executor.reading.frame_scan import FrameScan
+from pykudu_sql.executor.reading.groups.dictionary_codes import coded_relations, row_count
+from pykudu_sql.executor.reading.groups.sorted_groups import GroupStream
 from pykudu_sql.executor.reading.history_rows import HistoryStream
 from pykudu_sql.executor.reading.join_bounds import bounded_relations
 from pykudu_sql.executor.reading.query_parameters import parameter_values
@@ -23,7 +24,7 @@ from pykudu_sql.planner.plan.query_plans import NullFreeForm
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.storage.errors import Error
 
-_STREAMS = (StreamedScan, FrameScan, HistoryStream)
+_STREAMS = (StreamedScan, GroupStream, FrameScan, HistoryStream)
 
 
 def run_engine(

@@ -11,6 +11,7 @@ from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.error_boundary import ErrorBoundary
 from pykudu_sql.executor.reading.early_subqueries import read_for
 from pykudu_sql.executor.reading.engine_runs import engine_request, failures_of, run_engine
+from pykudu_sql.executor.reading.groups.sorted_groups import GroupStream
 from pykudu_sql.executor.reading.history_rows import HistoryStream
 from pykudu_sql.executor.reading.scanned_rows import (
     counted_rows,
@@ -157,7 +158,7 @@ def _engine_stream(
 
 
 def _reads_own_writes(relations: Mapping[str, Relation]) -> bool:
-    streamed = (r for r in relations.values() if isinstance(r, StreamedScan))
+    streamed = (r for r in relations.values() if isinstance(r, StreamedScan | GroupStream))
     return any(relation.transaction.has_writes for relation in streamed)
 
 
@@ -169,7 +170,7 @@ def _next(
 ) -> pa.RecordBatch | None:
     may_go_on()
     for relation in relations.values():
-        if isinstance(relation, StreamedScan | HistoryStream):
+        if isinstance(relation, StreamedScan | GroupStream | HistoryStream):
             relation.check.serve_running()
     with error_boundary, failures_of(relations):
         return stream.read()

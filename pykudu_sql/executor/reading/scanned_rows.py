@@ -29,6 +29,7 @@ from pykudu_sql.planner.plan.query_plans import ScannedRows
 from pykudu_sql.results.result import result_type
 from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
+from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.value_bytes import table_bytes
 from pykudu_sql.storage.scan.bounded_rows import (
@@ -57,7 +58,7 @@ def deciding_scan(
     if scanned is None:
         return None
     column_ids = dict.fromkeys((*scanned.outputs, *(key.column_id for key in scanned.sort)))
-    return _exact_scan(state, query, tuple(column_ids), scanned.order, parameters, transaction)
+    return exact_scan(state, query, tuple(column_ids), scanned.order, parameters, transaction)
 
 
 def counted_rows(
@@ -66,19 +67,24 @@ def counted_rows(
     """How many rows match, where the query counts nothing else; see `deciding_scan`."""
     if not query.counted:
         return None
-    table_scan = _exact_scan(state, query, (), ScanOrder.NONE, parameters, transaction)
+    table_scan = exact_scan(state, query, (), ScanOrder.NONE, parameters, transaction)
     return None if table_scan is None else matching_count(table_scan)
 
 
-def _exact_scan(
+def exact_scan(
     state: SessionState,
     query: Query,
     column_ids: tuple[int, ...],
     order: ScanOrder,
     parameters: ParameterValues,
     transaction: Transaction,
+    stats: ScanStats | None = None,
 ) -> TableScan | None:
-    """The scan of a query of some columns, as its `deciding_scan`."""
+    """The scan of a query's one table for some columns, which gives the rows of its WHERE.
+
+    None where it compares a value that no predicate holds exactly. `stats`: counts what is read.
+    Raises Error: as `deciding_scan`.
+    """
     (scan,) = query.scans
     predicate = None
     if scan.predicate is not None:
@@ -88,8 +94,8 @@ def _exact_scan(
         predicate = None if filled.predicate == ALWAYS else filled.predicate
     state.check_cancelled()
     check_parameter_values(query, parameters, state.engine, state.computed_types)
-    narrowed = replace(scan, column_ids=column_ids, order=order)
-    return prepared_scan(state, narrowed, predicate, transaction)
+    narrowed = replace(scan, column_ids=column_ids, order=order, validity_ids=frozenset())
+    return prepared_scan(state, narrowed, predicate, transaction, stats)
 
 
 def scanned_rows(

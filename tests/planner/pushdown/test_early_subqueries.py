@@ -38,4 +38,4 @@ def test_one_without_having_of_the_outer_row_or_by_chance_is_not(
 
 def test_a_form_without_marks_computes_nothing_first(context: PlanContext) -> None:
     marks: tuple[EarlyMark, ...] = ()
-    assert not early_form(planned(GROUPED, context), marks).subqueries
+    assert not early_form(planned(GROUPED, context), marks, lambda query: None).subqueries

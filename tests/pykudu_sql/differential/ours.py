@@ -9,7 +9,8 @@ from typing import Any
 from unittest.mock import patch
 
 import pykudu_sql
-from pykudu_sql.executor.reading import dictionary_codes, join_bounds, join_scans
+from pykudu_sql.executor.reading import join_bounds, join_scans
+from pykudu_sql.executor.reading.groups import dictionary_codes, sorted_groups
 from pykudu_sql.executor.reading.queries import select
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.plan import Query
@@ -46,10 +47,11 @@ class Ours:
         self._connection.executemany(sql, rows)
 
     def rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """The rows of a query, by codes, bounds and sets of integers however few there are."""
+        """The rows of a query, by codes, groups by key, bounds and sets however few there are."""
         few_rows = patch.object(dictionary_codes, "LEAST_ROWS", 0)
+        few_grouped = patch.object(sorted_groups, "LEAST_ROWS", 0)
         bounded = patch.object(join_bounds, "LEAST_ROWS", 0)
-        with few_rows, bounded, patch.object(join_scans, "LEAST_LOOKED_UP", 0):
+        with few_rows, few_grouped, bounded, patch.object(join_scans, "LEAST_LOOKED_UP", 0):
             return self._connection.execute(sql, tuple(values)).fetchall()
 
     def rows_unaided(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -113,6 +115,7 @@ def unaided(query: Query) -> Query:
         summary=(),
         runtime_filters=(),
         coded=None,
+        sorted_groups=None,
         scanned=None,
         counted=0,
     )

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.query_engine import Relation
-from pykudu_sql.executor.reading.coded_stream import (
+from pykudu_sql.executor.reading.groups.coded_stream import (
     CodedStream,
     Coding,
     are_few_together,

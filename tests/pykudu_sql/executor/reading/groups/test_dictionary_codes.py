@@ -8,9 +8,10 @@ import pytest
 import pykudu_sql
 from pykudu_sql import Connection
 from pykudu_sql.engine.query_engine import Relation
-from pykudu_sql.executor.reading import coded_stream, dictionary_codes, engine_runs
-from pykudu_sql.executor.reading.coded_stream import CodedStream, Coding
-from pykudu_sql.executor.reading.dictionary_codes import CodedRelations
+from pykudu_sql.executor.reading import engine_runs
+from pykudu_sql.executor.reading.groups import coded_stream, dictionary_codes
+from pykudu_sql.executor.reading.groups.coded_stream import CodedStream, Coding
+from pykudu_sql.executor.reading.groups.dictionary_codes import CodedRelations
 from pykudu_sql.executor.reading.scans import StreamedScan
 from pykudu_sql.planner.plan.query_plans import CodedGroups
 

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.executor.reading.coded_stream import code_type, codes_of
+from pykudu_sql.executor.reading.groups.coded_stream import code_type, codes_of
 from pykudu_sql.storage.errors import InternalError
 
 WORDS = pa.array(["a", "b", "c"])
