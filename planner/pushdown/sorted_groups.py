@@ -12,9 +12,9 @@ PostgreSQL calls the two ways GroupAggregate and HashAggregate. The executor tak
 the rowsets that it reads allow it (`storage.scan.key_order`).
 
 The form is made of queries whose scan decides the WHERE (`pushdown.Pushed.decided`) and which
-compute with nothing but keys, constants and the aggregates COUNT, SUM, MIN, MAX and AVG of numbers
-and times, by operators that are on a list here: nothing is taken for a scalar function that might
-be an aggregate.
+compute with nothing but keys, constants and the aggregates COUNT, SUM, MIN, MAX and AVG of stored
+numbers and times, by operators that are on a list here: nothing is taken for a scalar function that
+might be an aggregate.
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -186,10 +186,11 @@ class _Calls:
             return None
         if kind is AggregateKind.COUNT:
             return kind, column.id if column.may_show_null else None
-        is_number = column.type.is_integer or column.type.kind is Kind.DECIMAL
-        if not _has_one_word(column.type) or not (is_number or kind in _ORDERED):
-            return None
-        return kind, column.id
+        is_floating = column.type.is_floating
+        is_number = is_floating or column.type.is_integer or column.type.kind is Kind.DECIMAL
+        is_offered = is_number or kind in _ORDERED
+        has_states = is_floating or _has_one_word(column.type)
+        return (kind, column.id) if is_offered and has_states else None
 
 
 def _is_exact_text(node: exp.Expr) -> bool:
@@ -227,6 +228,6 @@ def _value(calls: _Calls, call: tuple[AggregateKind, int | None], alias: str) ->
     value = exp.column(calls.aggregates[call].name, table=alias, quoted=True)
     if kind is not AggregateKind.SUM or column_id is None:
         return value
-    if calls.schema.by_id[column_id].type.kind is not Kind.DECIMAL:
+    if calls.schema.by_id[column_id].type.is_integer:
         return exp.cast(value, exp.DType.INT128)
     return value

@@ -5,8 +5,9 @@ rows becomes one group with *states*: numbers that are added up or compared, so 
 parts of a group make that of the whole (`merged`). A group may begin in one block and go on in the
 next ones.
 
-Sums have 128 bits, as those of the engine, and are exact: NumPy adds 64 bits where the numbers of a
-block are so small that no run of them can be more, and halves of them otherwise.
+Sums of integers have 128 bits, as those of the engine, and are exact: NumPy adds 64 bits where the
+numbers of a block are so small that no run of them can be more, and halves of them otherwise. Those
+of floating-point numbers are added up in the order of the rows, in double precision.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -38,6 +39,7 @@ class StateKind(StrEnum):
 
     COUNT = "count"
     SUM = "sum"
+    TOTAL = "total"
     LEAST = "least"
     GREATEST = "greatest"
 
@@ -84,7 +86,7 @@ class GroupShape:
 
     Attributes:
         keys: the columns that are first in a block.
-        arguments: those behind them; integers of up to 8 bytes, unless they are only counted.
+        arguments: those behind them; numbers of up to 8 bytes, unless they are only counted.
         states: of each group.
     """
 
@@ -106,12 +108,13 @@ class GroupShape:
             for state in self.states:
                 if state.column == place and state.kind is not StateKind.COUNT:
                     values = _filled(fixed_view(cells, column.type), valid, state.kind)
-                    longest = int(counts.max())
-                    computed[state] = (
-                        _summed(values, starts, _fits(values, column.type, longest))
-                        if state.kind is StateKind.SUM
-                        else _EXTREMES[state.kind].reduceat(values, starts)
-                    )
+                    if state.kind is StateKind.SUM:
+                        is_narrow = _fits(values, column.type, int(counts.max()))
+                        computed[state] = _summed(values, starts, is_narrow)
+                    else:
+                        computed[state] = _REDUCTIONS[state.kind].reduceat(
+                            values, starts, dtype=_dtype(values, state.kind)
+                        )
         firsts = [_picked(*each, starts) for each in zip(keys, self.keys, strict=True)]
         return Groups(firsts, [computed[state] for state in self.states])
 
@@ -172,9 +175,22 @@ def _filled(values: _Numbers, valid: npt.NDArray[np.bool_] | None, kind: StateKi
     """Numbers with such in place of NULL as change no state of a kind."""
     if valid is None:
         return values
-    limits = np.iinfo(values.dtype)
-    neutral = {StateKind.LEAST: limits.max, StateKind.GREATEST: limits.min}.get(kind, 0)
-    return np.where(valid, values, values.dtype.type(neutral))
+    return np.where(valid, values, values.dtype.type(_neutral(values.dtype, kind)))
+
+
+def _neutral(dtype: np.dtype[Any], kind: StateKind) -> float:
+    """What changes no state of a kind. NaN is the greatest number, and passed over by `fmin`."""
+    if kind in (StateKind.SUM, StateKind.TOTAL):
+        return 0
+    is_least = kind is StateKind.LEAST
+    if dtype.kind == "f":
+        return np.nan if is_least else -np.inf
+    limits = np.iinfo(dtype)
+    return limits.max if is_least else limits.min
+
+
+def _dtype(values: _Numbers, kind: StateKind) -> np.dtype[Any]:
+    return np.dtype(np.float64) if kind is StateKind.TOTAL else values.dtype
 
 
 def _added(values: npt.NDArray[np.int64], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -222,14 +238,15 @@ def _words_added(old: Any, new: Any) -> tuple[int, int]:
     return total % _WORD, (total >> 64) % _WORD
 
 
-_EXTREMES: Mapping[StateKind, np.ufunc] = MappingProxyType(
-    {StateKind.LEAST: np.minimum, StateKind.GREATEST: np.maximum}
+_REDUCTIONS: Mapping[StateKind, np.ufunc] = MappingProxyType(
+    {StateKind.TOTAL: np.add, StateKind.LEAST: np.fmin, StateKind.GREATEST: np.maximum}
 )
 _MERGES: Mapping[StateKind, Callable[[Any, Any], Any]] = MappingProxyType(
     {
-        StateKind.COUNT: lambda old, new: old + new,
+        StateKind.COUNT: np.add,
         StateKind.SUM: _words_added,
-        StateKind.LEAST: min,
-        StateKind.GREATEST: max,
+        StateKind.TOTAL: np.add,
+        StateKind.LEAST: np.fmin,
+        StateKind.GREATEST: np.maximum,
     }
 )

@@ -66,7 +66,8 @@ class _GroupColumns:
         states: dict[State, None] = {}
         for each in form.aggregates:
             place = None if each.column_id is None else places[each.column_id]
-            states[State(_STATES[each.kind], place)] = None
+            argument = None if place is None else columns[keys + place]
+            states[State(_state_kind(each.kind, argument), place)] = None
             states[State(StateKind.COUNT, place)] = None
         shape = GroupShape(tuple(columns[:keys]), tuple(columns[keys:]), tuple(states))
         return cls(shape, form.aggregates)
@@ -88,10 +89,11 @@ class _GroupColumns:
     def _type(self, aggregate: GroupAggregate) -> pa.DataType:
         if aggregate.kind is AggregateKind.COUNT:
             return pa.int64()
-        if aggregate.kind is AggregateKind.AVG:
-            return pa.float64()
         argument = self._argument(aggregate)
-        if aggregate.kind is AggregateKind.SUM:
+        is_sum = aggregate.kind is AggregateKind.SUM
+        if aggregate.kind is AggregateKind.AVG or (is_sum and argument.type.is_floating):
+            return pa.float64()
+        if is_sum:
             return pa.decimal128(_SUM_DIGITS, argument.type.scale)
         return argument.type.arrow
 
@@ -109,13 +111,26 @@ class _GroupColumns:
         counts = states[State(StateKind.COUNT, place)].astype(np.int64, copy=False)
         if aggregate.kind is AggregateKind.COUNT:
             return integers(counts)
-        values, valid = states[State(_STATES[aggregate.kind], place)], counts > 0
+        state_kind, valid = _state_kind(aggregate.kind, argument), counts > 0
+        values = states[State(state_kind, place)]
         if aggregate.kind in (AggregateKind.MIN, AggregateKind.MAX):
             return from_fixed(values, argument.type, valid)
         if aggregate.kind is AggregateKind.AVG:
-            values = _means(values.astype(np.uint64, copy=False), counts, argument.type.scale)
+            if state_kind is StateKind.TOTAL:
+                totals, divisors = values.astype(np.float64, copy=False), np.maximum(counts, 1)
+                values = totals / divisors
+            else:
+                values = _means(values.astype(np.uint64, copy=False), counts, argument.type.scale)
         buffers = [pack_validity(valid), pa.py_buffer(values)]
         return pa.Array.from_buffers(self._type(aggregate), len(values), buffers)
+
+
+def _state_kind(kind: AggregateKind, argument: ColumnSchema | None) -> StateKind:
+    """The state that an aggregate of a column is made of, beside how many cells there are."""
+    is_floating = argument is not None and argument.type.is_floating
+    if is_floating and kind in (AggregateKind.SUM, AggregateKind.AVG):
+        return StateKind.TOTAL
+    return _STATES[kind]
 
 
 def _means(

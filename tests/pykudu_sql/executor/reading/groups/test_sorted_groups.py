@@ -1,5 +1,6 @@
 """Groups that scans make by the order of keys are those that the engine makes of rows."""
 
+import math
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -19,12 +20,13 @@ from pykudu_sql.storage.scan import table_scan
 
 TABLE = (
     "CREATE TABLE t (k INT, d DATE, w STRING, n BIGINT, i SMALLINT, m DECIMAL(15,2), x DOUBLE, "
-    "s STRING, at TIMESTAMP, PRIMARY KEY (k, d, w)) PARTITION BY HASH (k) PARTITIONS 2"
+    "f FLOAT, s STRING, at TIMESTAMP, PRIMARY KEY (k, d, w)) PARTITION BY HASH (k) PARTITIONS 2"
 )
 KEYS = ["k", "d, k", "k, d, w"]
 AGGREGATES = [
     "count(*), count(n), count(k), sum(n), sum(i), sum(m)",
     "avg(n), avg(i), avg(m), min(n), max(n), min(m), max(d), min(at), max(at), count(at)",
+    "sum(x), avg(x), min(x), max(x), count(s), sum(f), avg(f), min(f), max(f)",
     "sum(n) + count(*) * 2, sum(m) / count(*), max(k) - min(k), -sum(i), coalesce(sum(n), 0)",
 ]
 REST = [
@@ -58,7 +60,7 @@ def answers(connection: Connection, sql: str) -> tuple[Any, int]:
 
 
 def rounded(value: Any) -> Any:
-    return float(f"{value:.14g}") if isinstance(value, float) else value
+    return f"{value:.12g}" if isinstance(value, float) else value
 
 
 def fill(connection: Connection, first: int, count: int) -> None:
@@ -71,8 +73,9 @@ def fill(connection: Connection, first: int, count: int) -> None:
             "n": [None if n % 5 == 0 else (n * 7919 - 3000) << (n % 38) for n in numbers],
             "i": pa.array([None if n % 3 == 0 else n % 99 for n in numbers], pa.int16()),
             "m": pa.array([None if n % 23 == 4 else n * 13 for n in numbers], pa.decimal128(15, 2)),
-            "x": [n / 7 for n in numbers],
-            "s": ["s"] * count,
+            "x": [n / 7 if n % 31 else math.nan for n in numbers],
+            "f": pa.array([None if n % 4 else (-1) ** n * n / 3 for n in numbers], pa.float32()),
+            "s": [None if n % 6 else "s" for n in numbers],
             "at": pa.array([n << 30 for n in numbers], pa.timestamp("us")),
         }
     )
@@ -130,7 +133,6 @@ def test_a_subquery_that_is_computed_first_is_grouped_so(connection: Connection)
     [
         "SELECT d, count(*) FROM t GROUP BY d",
         "SELECT k, w, count(*) FROM t GROUP BY k, w",
-        "SELECT k, sum(x) FROM t GROUP BY k",
         "SELECT k, count(DISTINCT n) FROM t GROUP BY k",
         "SELECT k, count(*) FILTER (WHERE n > 5) FROM t GROUP BY k",
         "SELECT k, sum(n + 1) FROM t GROUP BY k",
