@@ -225,7 +225,7 @@ def _engine(query: Query, facts: EngineFacts | None) -> list[str]:
 
 
 def _by_key(scan: Scan) -> str:
-    return f"grouped by the scan if {scan.name} is large and its rowsets do not overlap"
+    return f"grouped by the scan if {scan.name} is large and rows of a group lie together"
 
 
 def _top(top: TopRows, scan: Scan) -> str:

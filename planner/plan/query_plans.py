@@ -208,13 +208,14 @@ class EarlyForm:
 
 
 class AggregateKind(StrEnum):
-    """The aggregates that a pass over sorted rows computes."""
+    """What a pass over the rows of a scan adds up or compares; UNSCALED adds up the integers that
+    decimals are stored as."""
 
     COUNT = "count"
     SUM = "sum"
+    UNSCALED = "unscaled"
     MIN = "min"
     MAX = "max"
-    AVG = "avg"
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,21 +232,25 @@ class GroupAggregate:
 
 @dataclass(frozen=True, slots=True)
 class SortedGroups:
-    """The form of a query over groups that the scan makes; see `pushdown.sorted_groups`.
+    """The forms of a query over groups that the scan makes; see `pushdown.sorted_groups`.
 
     The scan alone decides which rows are grouped only where the values of its predicate's
-    parameters are compared exactly (`template.fill`).
+    parameters are compared exactly (`template.fill`). Both forms are made at their first use, and
+    their relation has the columns of the keys, by their names, and those of the aggregates.
 
     Attributes:
-        key_ids: the columns in which the rows of a group are equal, a prefix of the key.
+        key_ids: the columns in which the rows of a group are equal.
+        is_prefix: whether these are the first ones of the table's key, in its order.
         aggregates: what is computed of each group.
-        form: gives the query that reads groups in place of rows, made at its first use. Its
-            relation has the columns of the key, by their names, and those of the aggregates.
+        form: gives the query that reads each group once.
+        merging: gives the query that reads parts of groups.
     """
 
     key_ids: tuple[int, ...]
+    is_prefix: bool
     aggregates: tuple[GroupAggregate, ...]
     form: "Callable[[], Query]" = field(compare=False, repr=False)
+    merging: "Callable[[], Query]" = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,28 +1,33 @@
-"""GROUP BY over leading columns of a key: groups that a scan makes of rows which lie side by side.
+"""GROUP BY over columns whose equal cells lie side by side: groups that a scan makes.
 
 The rows of a rowset on disk are in the order of their key. Where a query groups one table by a
 prefix of it, the rows of a group are neighbours, and one pass adds them up; an engine that does not
 know the order builds a hash table of all groups. So of such a query there is a second form, over a
-relation of groups in place of rows, with a column for each aggregate:
+relation of groups in place of rows, with columns for what its aggregates are made of:
 
     SELECT k, sum(x) FROM t WHERE d > 5 GROUP BY k HAVING count(*) > 3
     SELECT k, sum_x FROM groups WHERE count > 3
 
 PostgreSQL calls the two ways GroupAggregate and HashAggregate. The executor takes this one where
-the rowsets that it reads allow it (`storage.scan.key_order`).
+the rowsets that it reads allow it (`storage.scan.key_order`). Where they overlap, or the columns
+are no prefix of the key, but runs of equal cells are long, the pass gives parts of groups, far
+fewer than rows, and a third form puts these together:
 
-The form is made of queries whose scan decides the WHERE (`pushdown.Pushed.decided`) and which
+    SELECT k, sum(sum_x) FROM groups GROUP BY k HAVING sum(count) > 3
+
+The forms are made of queries whose scan decides the WHERE (`pushdown.Pushed.decided`) and which
 compute with nothing but keys, constants and the aggregates COUNT, SUM, MIN, MAX and AVG of stored
 numbers and times, by operators that are on a list here: nothing is taken for a scalar function that
-might be an aggregate.
+might be an aggregate. A mean is the quotient of a sum and a count.
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cache, partial
 
 from sqlglot import exp
 
+from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
 from pykudu_sql.planner.bind.bound_query import BoundQuery, relation_of
 from pykudu_sql.planner.bind.relations import TableReference
@@ -42,13 +47,11 @@ from pykudu_sql.storage.common.types.types import DataType, Kind
 _CLAUSES = frozenset(
     {"expressions", "from_", "where", "group", "having", "order", "limit", "offset"}
 )
-_AGGREGATES: Mapping[type[exp.Expr], AggregateKind] = {
-    exp.Sum: AggregateKind.SUM,
+_CALLS = (exp.Count, exp.Sum, exp.Min, exp.Max, exp.Avg)
+_EXTREMES: Mapping[type[exp.Expr], AggregateKind] = {
     exp.Min: AggregateKind.MIN,
     exp.Max: AggregateKind.MAX,
-    exp.Avg: AggregateKind.AVG,
 }
-_ORDERED = frozenset({AggregateKind.MIN, AggregateKind.MAX})
 _OPERATORS = frozenset(
     {
         exp.Add, exp.Alias, exp.And, exp.Between, exp.Boolean, exp.Case, exp.Cast, exp.Coalesce,
@@ -83,11 +86,19 @@ def sorted_groups(
     if reference is None or (select.args.get("where") is not None and reference not in decided):
         return None
     calls = _Calls(bound, reference)
-    key_ids = _key_ids(select, calls)
-    if key_ids is None or not all(calls.are_plain(part, key_ids) for part in _parts(select)):
+    keys = _keys(select, calls)
+    if keys is None:
         return None
-    aggregates = tuple(calls.aggregates.values())
-    return SortedGroups(key_ids, aggregates, cache(partial(_form, query, calls)))
+    key_ids = tuple(column.id for column in keys)
+    if not all(calls.are_plain(part, key_ids) for part in _parts(select)):
+        return None
+    return SortedGroups(
+        key_ids,
+        keys == calls.schema.key_columns[: len(keys)],
+        tuple(calls.aggregates.values()),
+        cache(partial(_form, query, calls)),
+        cache(partial(_merging_form, query, calls)),
+    )
 
 
 def _only_table(
@@ -105,18 +116,21 @@ def _only_table(
     return references[0] if len(references) == 1 and references[0].is_plain else None
 
 
-def _key_ids(select: exp.Select, calls: "_Calls") -> tuple[int, ...] | None:
-    """The columns of the groups, if they are the first ones of the table's key, and comparable."""
+def _keys(select: exp.Select, calls: "_Calls") -> tuple[ColumnSchema, ...] | None:
+    """The columns of the groups, in the order of the table's key; None of anything else."""
     group = select.args["group"]
     if any(group.args.get(name) for name in GROUPING_SETS):
         return None
-    columns = [calls.column(select_entry(item, select)) for item in group.expressions]
-    prefix = calls.schema.key_columns[: len(columns)]
-    if not columns or any(column not in prefix for column in columns):
+    columns: list[ColumnSchema] = []
+    for item in group.expressions:
+        column = calls.column(select_entry(item, select))
+        if column is None or column in columns or not _is_comparable(column.type):
+            return None
+        columns.append(column)
+    if not columns:
         return None
-    if len(set(columns)) < len(columns) or not all(_is_comparable(c.type) for c in prefix):
-        return None
-    return tuple(column.id for column in prefix)
+    places = {column_id: place for place, column_id in enumerate(calls.schema.key_ids)}
+    return tuple(sorted(columns, key=lambda column: places.get(column.id, len(places))))
 
 
 def _is_comparable(column_type: DataType) -> bool:
@@ -136,10 +150,33 @@ def _parts(select: exp.Select) -> Iterator[exp.Expr]:
             yield select.args[name]
 
 
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """An aggregate that a query calls, of which column; None counts rows."""
+
+    function: type[exp.Expr]
+    column: ColumnSchema | None
+
+    @property
+    def parts(self) -> tuple[tuple[AggregateKind, int | None], ...]:
+        """What it is made of: a mean of a sum and a count."""
+        column = self.column
+        if column is None:
+            return ((AggregateKind.COUNT, None),)
+        count = (AggregateKind.COUNT, column.id if column.may_show_null else None)
+        if self.function is exp.Count:
+            return (count,)
+        if self.function is exp.Avg:
+            is_decimal = column.type.kind is Kind.DECIMAL
+            kind = AggregateKind.UNSCALED if is_decimal else AggregateKind.SUM
+            return ((kind, column.id), count)
+        return ((_EXTREMES.get(self.function, AggregateKind.SUM), column.id),)
+
+
 class _Calls:
     """The aggregates of one table that a query calls.
 
-    `aggregates`: each once, by what they are of.
+    `aggregates`: what they are made of, each once.
     """
 
     def __init__(self, bound: BoundQuery, reference: TableReference) -> None:
@@ -166,31 +203,36 @@ class _Calls:
                 ):
                     return False
             elif (call := self.call(node)) is not None:
-                name = f"{SCAN_PREFIX}group_{len(self.aggregates)}"
-                self.aggregates.setdefault(call, GroupAggregate(*call, name))
+                for key in call.parts:
+                    name = f"{SCAN_PREFIX}group_{len(self.aggregates)}"
+                    self.aggregates.setdefault(key, GroupAggregate(*key, name))
             elif type(node) in _OPERATORS or _is_exact_text(node):
                 stack += node.iter_expressions()
             else:
                 return False
         return True
 
-    def call(self, node: exp.Expr) -> tuple[AggregateKind, int | None] | None:
-        """The aggregate that an expression calls, and the column that it is of."""
-        kind = AggregateKind.COUNT if isinstance(node, exp.Count) else _AGGREGATES.get(type(node))
-        if kind is None or any(v for k, v in node.args.items() if k not in ("this", "big_int")):
+    def call(self, node: exp.Expr) -> _Call | None:
+        """The aggregate that an expression calls."""
+        if type(node) not in _CALLS:
             return None
-        if kind is AggregateKind.COUNT and isinstance(node.this, exp.Star):
-            return None if any(node.this.args.values()) else (kind, None)
+        if any(v for k, v in node.args.items() if k not in ("this", "big_int")):
+            return None
+        is_count = isinstance(node, exp.Count)
+        if is_count and isinstance(node.this, exp.Star):
+            return None if any(node.this.args.values()) else _Call(exp.Count, None)
         column = self.column(node.this)
-        if column is None:
+        if column is None or not (is_count or _is_offered(type(node), column.type)):
             return None
-        if kind is AggregateKind.COUNT:
-            return kind, column.id if column.may_show_null else None
-        is_floating = column.type.is_floating
-        is_number = is_floating or column.type.is_integer or column.type.kind is Kind.DECIMAL
-        is_offered = is_number or kind in _ORDERED
-        has_states = is_floating or _has_one_word(column.type)
-        return (kind, column.id) if is_offered and has_states else None
+        return _Call(type(node), column)
+
+
+def _is_offered(function: type[exp.Expr], column_type: DataType) -> bool:
+    """Whether an aggregate of a type is computed: of numbers; the extremes of times too."""
+    if column_type.is_floating:
+        return True
+    is_number = column_type.is_integer or column_type.kind is Kind.DECIMAL
+    return _has_one_word(column_type) and (is_number or function in _EXTREMES)
 
 
 def _is_exact_text(node: exp.Expr) -> bool:
@@ -199,19 +241,23 @@ def _is_exact_text(node: exp.Expr) -> bool:
 
 
 def _form(query: Query, calls: _Calls) -> Query:
-    """The query over groups."""
-    select = query.residual.copy()
-    assert isinstance(select, exp.Select)
-    alias = select.args["from_"].this.alias
-    for part in list(_parts(select)):
-        for node in list(nodes_of(part, exp.Count, *_AGGREGATES)):
-            call = calls.call(node)
-            assert call is not None
-            node.replace(_value(calls, call, alias))
+    """The query over groups: HAVING filters them."""
+    select = _with_values(query, calls, lambda kind, values: values)
     having = select.args.get("having")
     select.set("where", None if having is None else exp.Where(this=having.this))
     select.set("having", None)
     select.set("group", None)
+    return _over_groups(query, select)
+
+
+def _merging_form(query: Query, calls: _Calls) -> Query:
+    """The query over parts of groups."""
+    select = _with_values(query, calls, _merged)
+    select.set("where", None)
+    return _over_groups(query, select)
+
+
+def _over_groups(query: Query, select: exp.Select) -> Query:
     return replace(
         part_of(query, select),
         coded=None,
@@ -222,12 +268,47 @@ def _form(query: Query, calls: _Calls) -> Query:
     )
 
 
-def _value(calls: _Calls, call: tuple[AggregateKind, int | None], alias: str) -> exp.Expr:
-    """An aggregate as the relation of the groups has it, in the type that the engine gives it."""
-    kind, column_id = call
-    value = exp.column(calls.aggregates[call].name, table=alias, quoted=True)
-    if kind is not AggregateKind.SUM or column_id is None:
-        return value
-    if calls.schema.by_id[column_id].type.is_integer:
-        return exp.cast(value, exp.DType.INT128)
-    return value
+_Combine = Callable[[AggregateKind, exp.Expr], exp.Expr]
+
+
+def _with_values(query: Query, calls: _Calls, combine: _Combine) -> exp.Select:
+    """A copy of the query with values of groups in place of its aggregates."""
+    select = query.residual.copy()
+    assert isinstance(select, exp.Select)
+    alias = select.args["from_"].this.alias
+    for part in list(_parts(select)):
+        for node in list(nodes_of(part, *_CALLS)):
+            call = calls.call(node)
+            assert call is not None
+            columns = [
+                combine(key[0], exp.column(calls.aggregates[key].name, table=alias, quoted=True))
+                for key in call.parts
+            ]
+            node.replace(_value(call, columns))
+    return select
+
+
+def _merged(kind: AggregateKind, values: exp.Expr) -> exp.Expr:
+    """What an aggregate of parts of a group is of the whole."""
+    match kind:
+        case AggregateKind.COUNT:
+            return exp.cast(exp.Sum(this=values), exp.DType.BIGINT)
+        case AggregateKind.MIN:
+            return exp.Min(this=values)
+        case AggregateKind.MAX:
+            return exp.Max(this=values)
+    return exp.Sum(this=values)
+
+
+def _value(call: _Call, values: Sequence[exp.Expr]) -> exp.Expr:
+    """An aggregate, made of its parts, in the type that the engine gives it."""
+    column = call.column
+    if call.function is exp.Sum and column is not None and column.type.is_integer:
+        return exp.cast(values[0], exp.DType.INT128)
+    if call.function is not exp.Avg or column is None:
+        return values[0]
+    total, count = (exp.cast(each, exp.DType.DOUBLE) for each in values)
+    digits = exp.cast(exp.Literal.number(10**column.type.scale), exp.DType.DOUBLE)
+    return exp.paren(
+        exp.Div(this=total, expression=exp.paren(exp.Mul(this=count, expression=digits)))
+    )

@@ -50,6 +50,32 @@ def test_parameters_of_the_where_are_left_to_the_scan(context: PlanContext) -> N
     assert form.form().sql.endswith("> CAST($1 AS BIGNUM)")
 
 
+def test_parts_of_groups_are_added_up(context: PlanContext) -> None:
+    form = groups(
+        "select day, count(*), avg(amount), min(at) from events where at > 5 group by day "
+        "having sum(at) > 7",
+        context,
+    )
+    assert form is not None and not form.is_prefix
+    assert form.merging().sql == (
+        'SELECT "day", CAST(SUM("events"."__scan_group_0") AS BIGINT), '
+        '(CAST(SUM("events"."__scan_group_1") AS DOUBLE) / '
+        '(CAST(CAST(SUM("events"."__scan_group_2") AS BIGINT) AS DOUBLE) * CAST(100 AS DOUBLE))), '
+        'MIN("events"."__scan_group_3") FROM "__scan_0" AS "events" GROUP BY "day" '
+        'HAVING CAST(SUM("events"."__scan_group_4") AS INT128) > 7'
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "is_prefix"), [("host", True), ("at, host", True), ("at", False), ("day", False)]
+)
+def test_a_prefix_of_the_key_makes_whole_groups(
+    context: PlanContext, columns: str, is_prefix: bool
+) -> None:
+    form = groups(f"select count(*) from events group by {columns}", context)
+    assert form is not None and form.is_prefix is is_prefix
+
+
 @pytest.mark.parametrize(
     "sql",
     [
@@ -69,7 +95,6 @@ def test_keys_may_be_named_numbered_and_in_any_order(sql: str, context: PlanCont
 @pytest.mark.parametrize(
     "sql",
     [
-        "select at, count(*) from events group by at",
         "select host, value, count(*) from events group by host, value",
         "select host, avg(day) from events group by host",
         "select host, count(*) from events where value + 1 > 2 group by host",

@@ -97,7 +97,8 @@ class GroupShape:
     def groups_of(self, block: RowBlock) -> Groups:
         """The groups of a block of one row or more."""
         keys, arguments = block.columns[: len(self.keys)], block.columns[len(self.keys) :]
-        starts = _run_starts([_comparable(*each) for each in zip(keys, self.keys, strict=True)])
+        columns = zip(keys, self.keys, strict=True)
+        starts = _run_starts([each for column in columns for each in _comparable(*column)])
         counts = np.diff(starts, append=block.length)
         computed: dict[State, _Numbers] = {State(StateKind.COUNT): counts}
         for place, (column, cells) in enumerate(zip(self.arguments, arguments, strict=True)):
@@ -154,12 +155,17 @@ def _run_starts(keys: Sequence[_Numbers]) -> npt.NDArray[np.int64]:
     return starts
 
 
-def _comparable(cells: pa.Array, column: ColumnSchema) -> _Numbers:
-    """Numbers that are equal where the cells of a key are."""
+def _comparable(cells: pa.Array, column: ColumnSchema) -> Iterator[_Numbers]:
+    """Numbers that are equal where the cells of a key are; NULL is equal to NULL."""
+    valid = validity(cells)
+    if valid is not None:
+        yield valid
     if not column.type.is_variable:
-        return fixed_view(cells, column.type)
-    encoded = cells if pa.types.is_dictionary(cells.type) else pc.dictionary_encode(cells)
-    return numbers_of(encoded.indices)
+        numbers = fixed_view(cells, column.type)
+    else:
+        encoded = cells if pa.types.is_dictionary(cells.type) else pc.dictionary_encode(cells)
+        numbers = numbers_of(encoded.indices)
+    yield numbers if valid is None else np.where(valid, numbers, numbers.dtype.type(0))
 
 
 def _picked(cells: pa.Array, column: ColumnSchema, starts: npt.NDArray[np.int64]) -> pa.Array:
@@ -168,7 +174,9 @@ def _picked(cells: pa.Array, column: ColumnSchema, starts: npt.NDArray[np.int64]
         return cells
     if column.type.is_variable:
         return plain(pc.take(cells, integers(starts), boundscheck=False))
-    return from_fixed(fixed_view(cells, column.type).take(starts), column.type)
+    valid = validity(cells)
+    picked = fixed_view(cells, column.type).take(starts)
+    return from_fixed(picked, column.type, None if valid is None else valid.take(starts))
 
 
 def _filled(values: _Numbers, valid: npt.NDArray[np.bool_] | None, kind: StateKind) -> _Numbers:

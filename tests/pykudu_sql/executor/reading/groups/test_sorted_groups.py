@@ -117,6 +117,55 @@ def test_groups_by_the_scan_are_those_by_the_engine(
             assert answers(connection, sql) == (expected, 1)
 
 
+@pytest.mark.parametrize("place", range(len(AGGREGATES)))
+@pytest.mark.parametrize("keys", ["k", "i", "s, k", "n, d", "m", "w, at"])
+def test_parts_of_groups_are_put_together(connection: Connection, place: int, keys: str) -> None:
+    for where, rest in product(WHERE[:2], ["", REST[1]]):
+        sql = f"SELECT {keys}, {AGGREGATES[place]} FROM t {where} GROUP BY {keys} {rest}"
+        expected, made = answers(connection, sql)
+        assert not made
+        with (
+            patch.object(sorted_groups, "LEAST_ROWS", 0),
+            patch.object(sorted_groups, "_LEAST_RUN", 0),
+            patch.object(sorted_groups, "in_key_order", return_value=None),
+        ):
+            assert answers(connection, sql) == (expected, 1)
+
+
+def test_a_mean_of_decimals_is_the_nearest_number() -> None:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (a INT, b INT, m DECIMAL(9,2), PRIMARY KEY (a, b))")
+        connection.execute("INSERT INTO t VALUES (1, 1, 0.1), (1, 2, 0.2), (1, 3, 0.3)")
+        connection.execute("FLUSH TABLE t")
+        with patch.object(sorted_groups, "LEAST_ROWS", 0):
+            assert answers(connection, "SELECT a, avg(m) FROM t GROUP BY a")[1] == 1
+            assert connection.execute("SELECT avg(m) FROM t GROUP BY a").fetchall() == [(0.2,)]
+
+
+def test_parts_are_made_where_runs_are_long() -> None:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (a INT, b INT, c INT, PRIMARY KEY (a, b))")
+        for start in (0, 1):
+            rows = range(2000)
+            connection.append(
+                "t",
+                pa.table(
+                    {
+                        "a": pa.array((n // 100 for n in rows), pa.int32()),
+                        "b": pa.array((2 * n + start for n in rows), pa.int32()),
+                        "c": pa.array((n % 2 for n in rows), pa.int32()),
+                    }
+                ),
+            )
+            connection.execute("FLUSH TABLE t")
+        connection.execute("INSERT INTO t VALUES (7, -1, 0)")
+        long, short = (f"SELECT {key}, count(*) FROM t GROUP BY {key}" for key in "ac")
+        expected = answers(connection, long)[0]
+        with patch.object(sorted_groups, "LEAST_ROWS", 0):
+            assert answers(connection, long) == (expected, 1)
+            assert not answers(connection, short)[1]
+
+
 def test_a_subquery_that_is_computed_first_is_grouped_so(connection: Connection) -> None:
     sql = "SELECT w FROM t WHERE k IN (SELECT k FROM t GROUP BY k HAVING sum(m) > ?) ORDER BY w"
     expected = connection.execute(sql, (1000,)).fetchall()
@@ -131,8 +180,8 @@ def test_a_subquery_that_is_computed_first_is_grouped_so(connection: Connection)
 @pytest.mark.parametrize(
     "sql",
     [
-        "SELECT d, count(*) FROM t GROUP BY d",
-        "SELECT k, w, count(*) FROM t GROUP BY k, w",
+        "SELECT x, count(*) FROM t GROUP BY x",
+        "SELECT k, count(*) FROM t GROUP BY k, upper(w)",
         "SELECT k, count(DISTINCT n) FROM t GROUP BY k",
         "SELECT k, count(*) FILTER (WHERE n > 5) FROM t GROUP BY k",
         "SELECT k, sum(n + 1) FROM t GROUP BY k",
@@ -154,7 +203,7 @@ def test_other_groups_are_left_to_the_engine(connection: Connection, sql: str) -
 
 def test_explain_says_that_the_scan_may_make_the_groups(connection: Connection) -> None:
     text = str(connection.execute("EXPLAIN SELECT k, sum(n) FROM t GROUP BY k").fetchall())
-    assert "grouped by the scan if __scan_0 is large and its rowsets do not overlap" in text
+    assert "grouped by the scan if __scan_0 is large and rows of a group lie together" in text
 
 
 class Groups(RuleBasedStateMachine):
@@ -191,6 +240,7 @@ class Groups(RuleBasedStateMachine):
         expected, _ = answers(self.connection, sql)
         with (
             patch.object(sorted_groups, "LEAST_ROWS", 0),
+            patch.object(sorted_groups, "_LEAST_RUN", 0),
             patch.object(table_scan, "_UNCHECKED_ROWS", 3),
         ):
             assert answers(self.connection, sql)[0] == expected
