@@ -10,7 +10,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.executor.reading.scans import StreamedScan
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import filled_numbers, plain
-from pykudu_sql.storage.common.types.from_buffers import integers
+from pykudu_sql.storage.common.types.from_buffers import new_buffer
 from pykudu_sql.storage.errors import InternalError
 from pykudu_sql.storage.scan.scan_token import batches_of
 
@@ -46,11 +46,14 @@ class Coding:
         numbers = [
             filled_numbers(each, len(words)) for each, words in zip(codes, self.words, strict=True)
         ]
-        joint = numbers[0].astype(self.field.type.to_pandas_dtype())
+        kind = self.field.type
+        buffer, memory = new_buffer(len(numbers[0]) * kind.bit_width // 8)
+        joint = memory.view(kind.to_pandas_dtype())
+        joint[:] = numbers[0]
         for each, words in zip(numbers[1:], self.words[1:], strict=True):
             joint *= len(words) + 1
             joint += each
-        return integers(joint)
+        return pa.Array.from_buffers(kind, len(joint), [None, buffer])
 
 
 def combinations(words: Sequence[pa.Array]) -> list[list[str | None]]:
