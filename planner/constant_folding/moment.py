@@ -22,6 +22,7 @@ from pykudu_sql.planner.functions.parameter_literals import literal, parameter_k
 from pykudu_sql.planner.functions.rules import apply_rules
 from pykudu_sql.planner.functions.session_functions import replace_session_functions
 from pykudu_sql.planner.parse.dialect import display
+from pykudu_sql.planner.parse.lexer import quote_string
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.printing.engine_sql import to_sql
@@ -253,7 +254,7 @@ def point_in_time(
             raise InvalidValueError(
                 f"{value} is no moment: a number is a hybrid timestamp (microseconds "
                 f"since 1970 times 4096), and this one is of {to_datetime(hybrid)}",
-                hint=_FORMS.format(_snapshot_form(clause)),
+                hint=_forms(value, context, clause),
                 span=span,
             )
     else:
@@ -262,7 +263,7 @@ def point_in_time(
         except DataError as error:
             raise InvalidValueError(
                 f"{_text(value)} is no moment",
-                hint=_FORMS.format(_snapshot_form(clause)),
+                hint=_forms(value, context, clause),
                 span=span,
             ) from error
         if not isinstance(micros, int):
@@ -285,8 +286,13 @@ def _relative_value(text: str, context: PlanContext, span: SourceSpan | None) ->
         raise InvalidValueError(f"{text!r:.60} lies before 1970", span=span) from error
 
 
-def _snapshot_form(clause: str) -> str:
-    return "SNAPSHOT name" if clause == "AS OF" else "snapshot('name')"
+def _forms(value: object, context: PlanContext, clause: str) -> str:
+    """How a moment is written; that of a snapshot alone where the value is the name of one."""
+    form = "SNAPSHOT {}" if clause == "AS OF" else "snapshot({})"
+    if isinstance(value, str) and value.lower() in context.snapshots:
+        name = quote_string(value.lower())
+        return f"there is a snapshot of that name: write {form.format(name)}"
+    return _FORMS.format("SNAPSHOT name" if clause == "AS OF" else "snapshot('name')")
 
 
 def _text(value: object) -> str:

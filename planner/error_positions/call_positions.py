@@ -58,6 +58,9 @@ _NEVER_FAIL = (
     exp.Array,
 )
 _CASTS = re.compile(r"could not convert|cannot be cast|does not fit|' is no [A-Z]")
+_NEVER_COMPUTED = re.compile(
+    r"LIMIT or OFFSET|.* (?:is no moment|has not come yet|lies before 1970)", re.DOTALL
+)
 _INTEGER = re.compile(r"[A-Z]*INT")
 
 
@@ -82,8 +85,11 @@ def span_of_call(message: str, tree: exp.Expr) -> SourceSpan | None:
 def span_of_computation(message: str, tree: exp.Expr) -> SourceSpan | None:
     """The span of what computes a value, if a statement has one such; None: it has several.
 
-    `message`: of the engine, about a value. Casts are left out: one that is not written may fail.
+    `message`: of the engine, about a value. Casts are left out: one that is not written may fail;
+    so are what LIMIT counts by and moments, which a parameter without a place may be.
     """
+    if _NEVER_COMPUTED.match(message):
+        return None
     computed = [] if _CASTS.search(message) else list(_computations(tree))
     return only_span(each for each in computed if not isinstance(computed[0], exp.Cast))
 

@@ -29,7 +29,8 @@ def span_of_group(message: str, tree: exp.Expr) -> SourceSpan | None:
     """
     match = _UNGROUPED.match(message)
     if match is None:
-        return _first(chain(_misplaced_aggregates(tree), _misplaced_windows(tree)))
+        nodes = chain(_misplaced_aggregates(tree), _misplaced_windows(tree), _misplaced_names(tree))
+        return _first(nodes)
     grouped = [
         select
         for select in nodes_of(tree, exp.Select)
@@ -62,7 +63,8 @@ def span_of_window(message: str, tree: exp.Expr) -> SourceSpan | None:
         return only_span(framed_windows(tree))
     if message.startswith(_NO_WINDOW_AT_ALL):
         return _first(nodes_of(tree, exp.Qualify))
-    return _first(chain(_misplaced_windows(tree), _calls_without_window(tree)))
+    nodes = chain(_misplaced_windows(tree), _calls_without_window(tree), _misplaced_names(tree))
+    return _first(nodes)
 
 
 def _first(nodes: Iterator[exp.Expr] | list[exp.Expr]) -> SourceSpan | None:
@@ -83,6 +85,18 @@ def _misplaced_windows(tree: exp.Expr) -> Iterator[exp.Expr]:
     for window in nodes_of(tree, exp.Window):
         if isinstance(window.find_ancestor(*not_there, exp.Select), not_there):
             yield from all_nodes(window)
+
+
+def _misplaced_names(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """Names of aggregates and windows of the SELECT list, where what they name may not be."""
+    for select in nodes_of(tree, exp.Select):
+        items = [each for each in select.expressions if isinstance(each, exp.Alias)]
+        names = {each.alias.lower() for each in items if each.find(exp.AggFunc, exp.Window)}
+        for column in nodes_of(select, exp.Column) if names else ():
+            around = column.find_ancestor(exp.Where, exp.Group, exp.AggFunc, exp.Select)
+            is_of_select = column.find_ancestor(exp.Select) is select
+            if is_of_select and around is not select and not column.table:
+                yield from [column] if column.name.lower() in names else []
 
 
 def _calls_without_window(tree: exp.Expr) -> Iterator[exp.Expr]:

@@ -26,6 +26,25 @@ def test_what_is_no_moment_is_shown_as_it_was_written_with_the_forms(text: str) 
 
 
 @pytest.mark.parametrize(
+    ("statement", "form"),
+    [
+        ("SELECT * FROM t AS OF 'Loaded'", "SNAPSHOT 'loaded'"),
+        ("SELECT count(*) FROM t AS OF ?", "SNAPSHOT 'loaded'"),
+        ("RESTORE TABLE t TO 'loaded'", "SNAPSHOT 'loaded'"),
+        ("SET as_of = 'loaded'", "SNAPSHOT 'loaded'"),
+        ("SELECT * FROM CHANGES(t, 'loaded')", "snapshot('loaded')"),
+    ],
+)
+def test_the_name_of_a_snapshot_is_told_how_a_snapshot_is_named(statement: str, form: str) -> None:
+    with contextlib.closing(pykudu_sql.connect(":memory:", autocommit=True)) as connection:
+        connection.execute("CREATE TABLE t (a INT PRIMARY KEY)")
+        connection.execute("CREATE SNAPSHOT loaded")
+        with pytest.raises(pykudu_sql.DataError, match="is no moment") as caught:
+            connection.execute(statement, ("loaded",) if "?" in statement else ())
+        assert caught.value.hint == f"there is a snapshot of that name: write {form}"
+
+
+@pytest.mark.parametrize(
     "statement", ["SELECT * FROM ?", "DELETE FROM ?", "UPDATE ? SET a = 1", "SELECT 1 FROM t, ?"]
 )
 def test_a_parameter_cannot_stand_for_a_table(statement: str) -> None:

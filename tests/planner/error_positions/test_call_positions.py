@@ -50,6 +50,9 @@ def test_the_one_call_or_entry_that_an_error_is_about_is_shown(
         ("date out of range: 2020-13-1", "SELECT make_date(2020, 13, -1)", "make_date"),
         ("date out of range: 2020-13-1", "SELECT make_date(2020, 13, 1), a + 1", None),
         ("could not convert string 'a' to INT", "SELECT upper(a) FROM t WHERE a = 1", None),
+        ("LIMIT or OFFSET is negative", "SELECT sum(a) FROM t LIMIT ?", None),
+        ("'x' is no moment", "SELECT sum(a) FROM t AS OF ?", None),
+        ("'2040-01-01' has not come yet", "SELECT sum(a) FROM t AS OF ?", None),
     ],
 )
 def test_what_alone_computes_a_value_is_shown(

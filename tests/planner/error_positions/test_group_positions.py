@@ -11,6 +11,9 @@ def shown(span: SourceSpan | None, statement: str) -> str | None:
     return None if span is None else statement[span.start : span.start + span.length]
 
 
+NO_AGGREGATES = "WHERE clause cannot contain aggregates"
+
+
 @pytest.mark.parametrize(
     ("message", "statement", "place"),
     [
@@ -23,6 +26,10 @@ def shown(span: SourceSpan | None, statement: str) -> str | None:
             "SELECT * FROM (SELECT a FROM t HAVING b > 1)",
             "b",
         ),
+        (NO_AGGREGATES, "SELECT a, sum(b) AS s FROM t WHERE s > 1 GROUP BY a", "s"),
+        (NO_AGGREGATES, "SELECT a AS s, sum(b) FROM t WHERE s > 1 GROUP BY a", None),
+        (NO_AGGREGATES, "SELECT sum(b) AS s FROM t WHERE t.s > 1", None),
+        ("aggregate function calls cannot be nested", "SELECT sum(a) AS s, max(s) FROM t", "s"),
     ],
 )
 def test_what_is_outside_of_groups_is_shown(
@@ -36,6 +43,11 @@ def test_what_is_outside_of_groups_is_shown(
     [
         ("there is no window 'w'", "SELECT sum(w) OVER v, sum(w) OVER w FROM t", "w"),
         ("window functions are not supported here", "SELECT row_number() FROM t", "row_number"),
+        (
+            "WHERE clause cannot contain window functions",
+            "SELECT a, rank() OVER (ORDER BY a) AS place FROM t WHERE place < 3",
+            "place",
+        ),
         ("at least one window function must appear", "SELECT a FROM t QUALIFY b", "b"),
     ],
 )
