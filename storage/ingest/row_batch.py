@@ -206,7 +206,7 @@ def check_set(schema: Schema, kind: RowOpKind, column_ids: Collection[int], tabl
                 raise NotNullError(f"{column.name} of table '{table}' should be set for {kind}")
             raise NotNullError(
                 f"no value provided for key column '{column.name}' of table '{table}'",
-                hint=f"{kind} finds rows by their whole key",
+                hint=_why_whole_key(schema, kind),
             )
     if not kind.updates and not kind.deletes:
         return
@@ -222,6 +222,14 @@ def check_set(schema: Schema, kind: RowOpKind, column_ids: Collection[int], tabl
             hint="give only the columns of the key",
             sqlstate="42601",
         )
+
+
+def _why_whole_key(schema: Schema, kind: RowOpKind) -> str:
+    """Why an operation needs each column of the key."""
+    if kind.updates or kind.deletes:
+        return f"{kind} finds rows by their whole key"
+    names = ", ".join(c.name for c in schema.key_columns if not schema.is_hidden(c))
+    return f"each row needs the whole key ({names}); only columns with a DEFAULT can be left out"
 
 
 def key_text(table: TableInfo, columns: Mapping[int, pa.Array], row: int) -> str:

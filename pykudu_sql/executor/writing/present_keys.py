@@ -12,7 +12,7 @@ IN_COPY = (
     "pykudu-sql load --operation upsert overwrites; SET row_errors = 'collect' leaves such rows "
     "out and reports them"
 )
-IN_APPEND = "append(.., operation='upsert') overwrites, operation='insert-ignore' skips"
+IN_APPEND = "append(.., operation='upsert') overwrites, operation='insert_ignore' skips"
 
 
 @contextmanager

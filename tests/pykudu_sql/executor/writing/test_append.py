@@ -1,5 +1,6 @@
 """Bulk append: what is taken as columns, and what is refused before a row is written."""
 
+import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
@@ -15,7 +16,7 @@ from pykudu_sql.executor.writing import chunked_rows
 from pykudu_sql.executor.writing.append import append
 from pykudu_sql.executor.writing.present_keys import IN_APPEND
 from pykudu_sql.results.result import Outcome
-from pykudu_sql.storage.common.rows.row_operation import RowOperations
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.errors import (
     AlreadyPresentError,
     DataError,
@@ -78,8 +79,12 @@ def test_columns_without_values_are_no_rows_and_a_key_is_needed_all_the_same(
     insert: Append,
 ) -> None:
     assert insert({"k": []}).rowcount == 0
-    with pytest.raises(NotNullError, match="key column 'k'"):
+    with pytest.raises(NotNullError, match="key column 'k'") as caught:
         insert({})
+    assert caught.value.hint and caught.value.hint.startswith("each row needs the whole key (k)")
+    with pytest.raises(NotNullError, match="key column 'k'") as caught:
+        insert({"word": ["a"]}, operation="delete")
+    assert caught.value.hint == "DELETE finds rows by their whole key"
 
 
 @pytest.mark.parametrize(
@@ -237,5 +242,6 @@ def test_a_key_that_is_there_is_answered_with_what_append_can_do(
     with pytest.raises(AlreadyPresentError) as caught:
         insert({"k": keys})
     assert caught.value.hint == IN_APPEND
-    insert({"k": keys}, operation="insert-ignore")
-    insert({"k": keys}, operation="upsert")
+    for operation in re.findall("operation='(.*?)'", IN_APPEND):
+        assert operation in {kind.lower() for kind in RowOpKind.__members__}
+        insert({"k": keys}, operation=operation)
