@@ -192,7 +192,9 @@ class _Parser:
                 tuple(tuple(f.strip() for f in row) for row in fields), by_row=True
             )
         if len(result) % columns:
-            raise ScriptError(line, f"{len(result)} values do not make rows of {columns}")
+            form = f"a value stands on a line of its own, or a row with '{FIELD_SEPARATOR}' between"
+            message = f"{len(result)} values do not make rows of {columns}: {form}"
+            raise ScriptError(line, message)
         rows = (tuple(result[i : i + columns]) for i in range(0, len(result), columns))
         return ExpectedValues(tuple(rows), by_row=False)
 
