@@ -15,10 +15,11 @@ fewer than rows, and a third form puts these together:
 
     SELECT k, sum(sum_x) FROM groups GROUP BY k HAVING sum(count) > 3
 
-The forms are made of queries whose scan decides the WHERE (`pushdown.Pushed.decided`) and which
-compute with nothing but keys, constants and the aggregates COUNT, SUM, MIN, MAX and AVG of stored
-numbers and times, by operators that are on a list here: nothing is taken for a scalar function that
-might be an aggregate. A mean is the quotient of a sum and a count.
+SELECT DISTINCT of columns is read as GROUP BY of them. The forms are made of queries whose scan
+decides the WHERE (`pushdown.Pushed.decided`) and which compute with nothing but keys, constants and
+the aggregates COUNT, SUM, MIN, MAX and AVG of stored numbers and times, by operators that are on a
+list here: nothing is taken for a scalar function that might be an aggregate. A mean is the quotient
+of a sum and a count.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -45,7 +46,7 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 
 _CLAUSES = frozenset(
-    {"expressions", "from_", "where", "group", "having", "order", "limit", "offset"}
+    {"expressions", "from_", "where", "group", "having", "order", "limit", "offset", "distinct"}
 )
 _CALLS = (exp.Count, exp.Sum, exp.Min, exp.Max, exp.Avg)
 _EXTREMES: Mapping[type[exp.Expr], AggregateKind] = {
@@ -80,7 +81,7 @@ def sorted_groups(
         scans: the name of each mention's scan.
     """
     select = query.residual
-    if not isinstance(select, exp.Select) or select.args.get("group") is None:
+    if not isinstance(select, exp.Select):
         return None
     reference = _only_table(select, query, scans)
     if reference is None or (select.args.get("where") is not None and reference not in decided):
@@ -118,12 +119,9 @@ def _only_table(
 
 def _keys(select: exp.Select, calls: "_Calls") -> tuple[ColumnSchema, ...] | None:
     """The columns of the groups, in the order of the table's key; None of anything else."""
-    group = select.args["group"]
-    if any(group.args.get(name) for name in GROUPING_SETS):
-        return None
     columns: list[ColumnSchema] = []
-    for item in group.expressions:
-        column = calls.column(select_entry(item, select))
+    for item in _grouped_by(select):
+        column = calls.column(item)
         if column is None or column in columns or not _is_comparable(column.type):
             return None
         columns.append(column)
@@ -131,6 +129,17 @@ def _keys(select: exp.Select, calls: "_Calls") -> tuple[ColumnSchema, ...] | Non
         return None
     places = {column_id: place for place, column_id in enumerate(calls.schema.key_ids)}
     return tuple(sorted(columns, key=lambda column: places.get(column.id, len(places))))
+
+
+def _grouped_by(select: exp.Select) -> Sequence[exp.Expr]:
+    """What the rows of a group are equal in; nothing of a SELECT of other groups or of none."""
+    group, distinct = select.args.get("group"), select.args.get("distinct")
+    if group is None:
+        is_plain = distinct is not None and not any(distinct.args.values())
+        return [item.unalias() for item in select.expressions] if is_plain else []
+    if distinct is not None or any(group.args.get(name) for name in GROUPING_SETS):
+        return []
+    return [select_entry(item, select) for item in group.expressions]
 
 
 def _is_comparable(column_type: DataType) -> bool:
@@ -245,8 +254,8 @@ def _form(query: Query, calls: _Calls) -> Query:
     select = _with_values(query, calls, lambda kind, values: values)
     having = select.args.get("having")
     select.set("where", None if having is None else exp.Where(this=having.this))
-    select.set("having", None)
-    select.set("group", None)
+    for clause in ("having", "group", "distinct"):
+        select.set(clause, None)
     return _over_groups(query, select)
 
 

@@ -118,4 +118,6 @@ def _physical(query: LogicalQuery) -> Query:
     groups_of = partial(sorted_groups, bound=bound, decided=query.decided, scans=query.scan_names)
     if query.early:
         return replace(plan, early=early_form(plan, query.early, groups_of))
-    return replace(plan, sorted_groups=groups_of(plan)) if query.nodes.has(exp.Group) else plan
+    if query.nodes.has(exp.Group, exp.Distinct):
+        return replace(plan, sorted_groups=groups_of(plan))
+    return plan

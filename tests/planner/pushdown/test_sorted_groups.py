@@ -103,6 +103,7 @@ def test_keys_may_be_named_numbered_and_in_any_order(sql: str, context: PlanCont
         "select host, count(*) from events group by host order by count(*) + length(host)",
         "select e.host from events e join t on t.a = e.at group by e.host",
         "select distinct host from events group by host",
+        "select distinct host, at + 1 from events",
         "select host from events group by host, host",
     ],
 )

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from contextlib import nullcontext
 from itertools import product
 from typing import Any
 from unittest.mock import patch
@@ -57,6 +58,10 @@ def answers(connection: Connection, sql: str) -> tuple[Any, int]:
         described = cursor.description
         rows = [tuple(map(rounded, row)) for row in cursor.fetchall()]
     return (described, rows if "ORDER BY" in sql else sorted(rows, key=repr)), sum(made)
+
+
+def nothing(*args: Any) -> None:
+    """In place of a function that finds no order."""
 
 
 def rounded(value: Any) -> Any:
@@ -117,6 +122,22 @@ def test_groups_by_the_scan_are_those_by_the_engine(
             assert answers(connection, sql) == (expected, 1)
 
 
+@pytest.mark.parametrize("is_ordered", [True, False])
+def test_distinct_rows_are_groups(connection: Connection, is_ordered: bool) -> None:
+    for sql in (
+        "SELECT DISTINCT k FROM t",
+        "SELECT DISTINCT d AS day, k FROM t WHERE k > 3 ORDER BY 1 DESC, k LIMIT 7",
+        "SELECT DISTINCT i FROM t ORDER BY i NULLS FIRST",
+    ):
+        expected, _ = answers(connection, sql)
+        with (
+            patch.object(sorted_groups, "LEAST_ROWS", 0),
+            patch.object(sorted_groups, "_LEAST_RUN", 0),
+            nullcontext() if is_ordered else patch.object(sorted_groups, "in_key_order", nothing),
+        ):
+            assert answers(connection, sql) == (expected, 1)
+
+
 @pytest.mark.parametrize("place", range(len(AGGREGATES)))
 @pytest.mark.parametrize("keys", ["k", "i", "s, k", "n, d", "m", "w, at"])
 def test_parts_of_groups_are_put_together(connection: Connection, place: int, keys: str) -> None:
@@ -127,7 +148,7 @@ def test_parts_of_groups_are_put_together(connection: Connection, place: int, ke
         with (
             patch.object(sorted_groups, "LEAST_ROWS", 0),
             patch.object(sorted_groups, "_LEAST_RUN", 0),
-            patch.object(sorted_groups, "in_key_order", return_value=None),
+            patch.object(sorted_groups, "in_key_order", nothing),
         ):
             assert answers(connection, sql) == (expected, 1)
 
@@ -190,6 +211,8 @@ def test_a_subquery_that_is_computed_first_is_grouped_so(connection: Connection)
         "SELECT k, sum(n) FROM t GROUP BY ROLLUP (k)",
         "SELECT k, count(*), row_number() OVER (ORDER BY k) FROM t GROUP BY k",
         "SELECT DISTINCT count(*) FROM t GROUP BY k",
+        "SELECT DISTINCT ON (k) k, n FROM t ORDER BY k, n",
+        "SELECT DISTINCT k + 1 FROM t",
         "SELECT sum(k) FROM t",
         "SELECT k + 1, count(*) FROM t GROUP BY k + 1",
         "SELECT k, upper('a'), count(*) FROM t GROUP BY k",
