@@ -31,6 +31,8 @@ _HALF = 32
 _LOW_HALF = (1 << _HALF) - 1
 _WORD = 1 << 64
 _SIGN = 1 << 63
+# Sums with infinite numbers among them, or beyond the greatest number, are those of IEEE 754.
+_SILENT = np.errstate(over="ignore", invalid="ignore")
 _Numbers = npt.NDArray[Any]
 
 
@@ -94,6 +96,7 @@ class GroupShape:
     arguments: tuple[ColumnSchema, ...]
     states: tuple[State, ...]
 
+    @_SILENT
     def groups_of(self, block: RowBlock) -> Groups:
         """The groups of a block of one row or more."""
         keys, arguments = block.columns[: len(self.keys)], block.columns[len(self.keys) :]
@@ -113,9 +116,7 @@ class GroupShape:
                         is_narrow = _fits(values, column.type, int(counts.max()))
                         computed[state] = _summed(values, starts, is_narrow)
                     else:
-                        computed[state] = _REDUCTIONS[state.kind].reduceat(
-                            values, starts, dtype=_dtype(values, state.kind)
-                        )
+                        computed[state] = _reduced(values, starts, state.kind)
         firsts = [_picked(*each, starts) for each in zip(keys, self.keys, strict=True)]
         return Groups(firsts, [computed[state] for state in self.states])
 
@@ -133,6 +134,7 @@ class GroupShape:
         if waiting is not None:
             yield waiting
 
+    @_SILENT
     def _merged(self, before: Groups, groups: Groups) -> Groups:
         """Groups, the first of which began as the last one of those before."""
         states = []
@@ -197,8 +199,14 @@ def _neutral(dtype: np.dtype[Any], kind: StateKind) -> float:
     return limits.max if is_least else limits.min
 
 
-def _dtype(values: _Numbers, kind: StateKind) -> np.dtype[Any]:
-    return np.dtype(np.float64) if kind is StateKind.TOTAL else values.dtype
+def _reduced(values: _Numbers, starts: npt.NDArray[np.int64], kind: StateKind) -> _Numbers:
+    """The states of runs. A total begins with 0, so none is -0."""
+    if kind is StateKind.TOTAL:
+        totals: _Numbers = np.add.reduceat(values, starts, dtype=np.float64)
+        totals += 0.0
+        return totals
+    states: _Numbers = _REDUCTIONS[kind].reduceat(values, starts)
+    return states
 
 
 def _added(values: npt.NDArray[np.int64], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -247,7 +255,7 @@ def _words_added(old: Any, new: Any) -> tuple[int, int]:
 
 
 _REDUCTIONS: Mapping[StateKind, np.ufunc] = MappingProxyType(
-    {StateKind.TOTAL: np.add, StateKind.LEAST: np.fmin, StateKind.GREATEST: np.maximum}
+    {StateKind.LEAST: np.fmin, StateKind.GREATEST: np.maximum}
 )
 _MERGES: Mapping[StateKind, Callable[[Any, Any], Any]] = MappingProxyType(
     {

@@ -153,6 +153,23 @@ def test_parts_of_groups_are_put_together(connection: Connection, place: int, ke
             assert answers(connection, sql) == (expected, 1)
 
 
+@pytest.mark.parametrize("pieces", [1, 1 << 20])
+def test_sums_that_are_no_number_or_zero_are_those_of_the_engine(pieces: int) -> None:
+    sql = "SELECT k, sum(x), avg(x), max(x) FROM t GROUP BY k ORDER BY k"
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (k INT, n INT, x DOUBLE, PRIMARY KEY (k, n))")
+        numbers = [1.7e308, 1.7e308, math.inf, -math.inf, 5e-324, math.nan, -0.0, -0.0]
+        rows = [(n // 2, n, x) for n, x in enumerate(numbers)]
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
+        connection.execute("FLUSH TABLE t")
+        expected, _ = answers(connection, sql)
+        with (
+            patch.object(sorted_groups, "LEAST_ROWS", 0),
+            patch.object(table_scan, "_UNCHECKED_ROWS", pieces),
+        ):
+            assert answers(connection, sql) == (expected, 1)
+
+
 def test_a_mean_of_decimals_is_the_nearest_number() -> None:
     with pykudu_sql.connect(":memory:", autocommit=True) as connection:
         connection.execute("CREATE TABLE t (a INT, b INT, m DECIMAL(9,2), PRIMARY KEY (a, b))")
