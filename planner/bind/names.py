@@ -22,18 +22,26 @@ _UNNAMED = "a subquery without an alias"
 
 def unresolved(column: exp.Column, scope: Scope) -> UndefinedColumnError:
     """The error for an unqualified column that no relation has."""
-    candidates = [
-        n for f in scope.chain() for relation in f.visible() for n in relation.column_names()
-    ]
-    error = undefined_column(column.name.lower(), candidates, node_span(column))
+    name = column.name.lower()
+    relations = [relation for f in scope.chain() for relation in f.visible()]
+    candidates = [n for relation in relations for n in relation.column_names()]
+    error = undefined_column(name, candidates, node_span(column))
     if not column.table:
-        error.hint = FOREIGN_VALUES.get(column.name.lower(), error.hint)
+        error.hint = FOREIGN_VALUES.get(name, error.hint)
+        error.hint = next((_of_table(r) for r in relations if r.alias == name), error.hint)
     if column.this.args.get("quoted"):
         near_name = f"; {error.hint}" if "did you mean" in (error.hint or "") else ""
         error.hint = (
             f"strings are written with single quotes, double quotes name columns{near_name}"
         )
     return error
+
+
+def _of_table(relation: Relation) -> str:
+    """What to write where a query names a whole row of a relation."""
+    names = relation.column_names()
+    example = f", such as {relation.alias}.{names[0]}" if names else ""
+    return f"'{relation.alias}' is a table of this query: name columns of it{example}"
 
 
 def ambiguous(column: exp.Column, relations: Iterable[Relation]) -> ProgrammingError:

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.parse.normalization.normalizer import Normalizers, SpanOf
 from pykudu_sql.planner.vocabulary.interval_text import interval_text
-from pykudu_sql.planner.vocabulary.time_units import check_part, interval_unit
+from pykudu_sql.planner.vocabulary.time_units import PARTS, check_part, interval_unit
 from pykudu_sql.storage.errors import InvalidValueError, NotSupportedError
 
 Kinds = Sequence[type[exp.Expr]]
@@ -57,7 +57,12 @@ def _part(node: exp.Expr, span_of: SpanOf) -> None:
     key = "this" if isinstance(node, exp.Extract) else "unit"
     part = node.args.get(key)
     if isinstance(part, exp.Var) or (isinstance(part, exp.Literal) and part.is_string):
-        check_part(part.name, span_of(part.name))
+        try:
+            check_part(part.name, span_of(part.name))
+        except InvalidValueError as error:
+            if others := _parts_elsewhere(node):
+                error.hint = f"the unit is the first argument: ('{others[0]}', ..)"
+            raise
     elif part is not None and isinstance(node, exp.Extract):
         raise _no_word("part of a time", span_of)
     elif isinstance(node, exp.TimestampDiff) and not isinstance(part, exp.Column | None):
@@ -68,6 +73,16 @@ def _part(node: exp.Expr, span_of: SpanOf) -> None:
             span=span_of("timestamp_diff"),
             sqlstate="22023",
         )
+
+
+def _parts_elsewhere(node: exp.Expr) -> Sequence[str]:
+    """Texts that are parts of times, where a call has its times."""
+    if isinstance(node, exp.Extract):
+        return []
+    times = [each for key in ("this", "expression") if (each := node.args.get(key)) is not None]
+    plain = [each.this if isinstance(each, exp.Cast) else each for each in times]
+    texts = [each.name for each in plain if isinstance(each, exp.Literal) and each.is_string]
+    return [text for text in texts if text.upper() in PARTS]
 
 
 def _no_word(what: str, span_of: SpanOf) -> NotSupportedError:

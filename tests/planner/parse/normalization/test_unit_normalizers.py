@@ -3,6 +3,7 @@
 import pytest
 
 from pykudu_sql.planner.parse.normalization.unit_normalizers import UNIT_NORMALIZERS
+from pykudu_sql.storage.errors import InvalidValueError
 from tests.planner.parse.normalization.statements import assert_refused, normalized
 
 
@@ -32,3 +33,19 @@ def test_a_unit_of_no_list_is_refused_with_its_place(
     written: str, sqlstate: str, message: str, under: str
 ) -> None:
     assert_refused(written, UNIT_NORMALIZERS, sqlstate, message, under)
+
+
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ("date_trunc(x, 'hour')", "the unit is the first argument: ('hour', ..)"),
+        ("date_diff(x, y, 'day')", "the unit is the first argument: ('day', ..)"),
+        ("date_trunc(x, 'fortnight')", "there are microsecond, "),
+        ("extract(bananas from 'hour')", "there are microsecond, "),
+    ],
+)
+def test_a_unit_in_the_place_of_a_time_is_told_where_it_stands(written: str, hint: str) -> None:
+    with pytest.raises(InvalidValueError, match="is no unit of time") as caught:
+        normalized(written, UNIT_NORMALIZERS)
+    assert caught.value.hint is not None
+    assert caught.value.hint.startswith(hint)
