@@ -83,7 +83,7 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
     for pattern, replacement in (
         (_SIGNATURE.pattern, _signature),
         (
-            r"(?i)^unimplemented type for cast \((.*) -> (.*)\)(?: when casting from .*)?$",
+            r"(?i)^unimplemented type for cast \((.*?) -> (.*?)\)(?: when casting from .*)?$",
             r"\1 cannot be cast to \2",
         ),
         (r" when casting from source column (\S+)$", r" (column \1)"),

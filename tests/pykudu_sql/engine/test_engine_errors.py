@@ -71,6 +71,16 @@ def test_a_time_beyond_its_range_is_an_error_of_datetimes(call: str) -> None:
     assert caught.value.sqlstate == "22008"
 
 
+@pytest.mark.parametrize("value", ["t", "max(t)", "max(d)"])
+@pytest.mark.parametrize("type_name", ["DOUBLE", "DECIMAL(9,2)"])
+def test_a_cast_that_is_not_offered_names_both_types(value: str, type_name: str) -> None:
+    rows = "(SELECT now() AS t, current_date AS d) AS r"
+    with pykudu_sql.connect(":memory:") as connection, pytest.raises(pykudu_sql.Error) as caught:
+        connection.execute(f"SELECT CAST({value} AS {type_name}) FROM {rows}").fetchall()
+    shown = f"{'DATE' if 'd' in value else 'TIMESTAMP'} cannot be cast to {type_name}"
+    assert str(caught.value).splitlines()[0] == shown
+
+
 @pytest.mark.parametrize(
     ("sql", "sqlstate", "message"),
     [
