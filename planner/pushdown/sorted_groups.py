@@ -135,11 +135,18 @@ def _grouped_by(select: exp.Select) -> Sequence[exp.Expr]:
     """What the rows of a group are equal in; nothing of a SELECT of other groups or of none."""
     group, distinct = select.args.get("group"), select.args.get("distinct")
     if group is None:
-        is_plain = distinct is not None and not any(distinct.args.values())
-        return [item.unalias() for item in select.expressions] if is_plain else []
+        return [item.unalias() for item in select.expressions] if _is_distinct(select) else []
     if distinct is not None or any(group.args.get(name) for name in GROUPING_SETS):
         return []
     return [select_entry(item, select) for item in group.expressions]
+
+
+def _is_distinct(select: exp.Select) -> bool:
+    """Whether a SELECT is DISTINCT over rows, not over the group that HAVING or a call makes."""
+    distinct, order = select.args.get("distinct"), select.args.get("order")
+    if distinct is None or any(distinct.args.values()) or select.args.get("having") is not None:
+        return False
+    return order is None or not any(nodes_of(order, *_CALLS))
 
 
 def _is_comparable(column_type: DataType) -> bool:

@@ -104,6 +104,9 @@ def test_keys_may_be_named_numbered_and_in_any_order(sql: str, context: PlanCont
         "select e.host from events e join t on t.a = e.at group by e.host",
         "select distinct host from events group by host",
         "select distinct host, at + 1 from events",
+        "select distinct host from events having host > 'a'",
+        "select distinct host from events having count(*) > 3",
+        "select distinct host from events order by count(*), host",
         "select host from events group by host, host",
     ],
 )
