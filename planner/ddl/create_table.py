@@ -75,7 +75,7 @@ def plan_create_table(node: CreateTableSyntax, context: PlanContext) -> CreateTa
         if isinstance(error, UndefinedColumnError):
             error.hint = near_column(error.message, columns) or error.hint
         if error.span is None:
-            error.span = SourceSpan(_blame(node, error), 1)
+            error.span = _blame(node, error)
         raise
     return CreateTable(
         node.name,
@@ -105,16 +105,16 @@ def _named(node: CreateTableSyntax, columns: list[ColumnSchema]) -> list[ColumnS
     return [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
 
 
-def _blame(node: CreateTableSyntax, error: Error) -> int:
+def _blame(node: CreateTableSyntax, error: Error) -> SourceSpan:
     """The clause an error is about: the first whose column it names, else the table's name."""
     for definition in node.columns:
         if f"'{definition.name}'" in error.message:
-            return definition.start
+            return SourceSpan(definition.start, len(definition.name))
     if node.key is not None and isinstance(error, UndefinedColumnError):
-        return node.key.start
+        return SourceSpan(node.key.start)
     if "partition" in error.message and node.partitions is not None:
-        return node.partitions.start
-    return node.start
+        return SourceSpan(node.partitions.start)
+    return SourceSpan(node.start)
 
 
 def _create_like(node: CreateTableSyntax, name: str, context: PlanContext) -> CreateTable:

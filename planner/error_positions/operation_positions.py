@@ -40,6 +40,11 @@ _OVERFLOWS: Mapping[str, type[exp.Expr]] = {
     "multiplication": exp.Mul,
 }
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
+# Of calls that the engine has under other names than the tree.
+_ENGINE_NAMES: Mapping[type[exp.Func], tuple[str, ...]] = {
+    exp.DateBin: ("time_bucket",),
+    exp.StrPosition: ("strpos", "instr", "position"),
+}
 _NUMBERS = re.compile(r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DOUBLE|FLOAT|DECIMAL\(.*\)")
 
 
@@ -78,7 +83,7 @@ def _call(match: _Match, tree: exp.Expr) -> list[exp.Expr]:
 def _names(call: exp.Func) -> list[str]:
     if isinstance(call, exp.Anonymous):
         return [call.name.lower()]
-    return [name.lower() for name in call.sql_names()]
+    return [*(name.lower() for name in call.sql_names()), *_ENGINE_NAMES.get(type(call), ())]
 
 
 def _has_literals_of(call: exp.Expr, types: Sequence[str]) -> bool:

@@ -266,3 +266,23 @@ def test_too_many_columns_are_refused(context: PlanContext) -> None:
     columns = ", ".join(f"c{i} int" for i in range(301))
     with pytest.raises(Error, match="more than the 300 columns of a table"):
         plan(f"create table wide ({columns}, primary key (c0))", context)
+
+
+@pytest.mark.parametrize(
+    ("definition", "place"),
+    [
+        ("a int, temperature double, primary key (temperature))", "temperature double"),
+        ("a int primary key, load int) partition by hash (load) partitions 2", "load int"),
+        ("a int, a int, primary key (a))", "a int"),
+    ],
+)
+def test_a_column_that_breaks_a_rule_is_shown_with_its_whole_name(
+    context: PlanContext, definition: str, place: str
+) -> None:
+    sql = f"create table f ({definition}"
+    with pytest.raises(Error) as caught:
+        plan(sql, context)
+    _, line, carets, *_ = str(caught.value).splitlines()
+    name = place.split()[0]
+    assert carets.index("^") == line.index(place)
+    assert carets.count("^") == len(name)

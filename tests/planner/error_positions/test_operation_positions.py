@@ -28,6 +28,12 @@ def shown(span: SourceSpan | None, statement: str) -> str | None:
         ("no function matches abs(STRING)", "SELECT abs(1), abs('x')", "abs"),
         ("no function matches abs(STRING)", "SELECT abs(a), abs(b)", None),
         ("no function matches substring(INT, INT)", "SELECT substr(a, 1)", "substr"),
+        (
+            "no function matches time_bucket(TIMESTAMP, INTERVAL)",
+            "SELECT time_bucket(t, x)",
+            "time_bucket",
+        ),
+        ("no function matches strpos(INT, STRING)", "SELECT instr(1, 'x')", "instr"),
         ("no function matches repeat(STRING, STRING)", "SELECT repeat('x', 'y')", "repeat"),
         (
             "cannot compare values of type TIMESTAMP and type INT - an explicit cast",
