@@ -205,7 +205,7 @@ def _reduced(values: _Numbers, starts: npt.NDArray[np.int64], kind: StateKind) -
         totals: _Numbers = np.add.reduceat(values, starts, dtype=np.float64)
         totals += 0.0
         return totals
-    states: _Numbers = _REDUCTIONS[kind].reduceat(values, starts)
+    states: _Numbers = _EXTREMES[kind].reduceat(values, starts)
     return states
 
 
@@ -254,7 +254,7 @@ def _words_added(old: Any, new: Any) -> tuple[int, int]:
     return total % _WORD, (total >> 64) % _WORD
 
 
-_REDUCTIONS: Mapping[StateKind, np.ufunc] = MappingProxyType(
+_EXTREMES: Mapping[StateKind, np.ufunc] = MappingProxyType(
     {StateKind.LEAST: np.fmin, StateKind.GREATEST: np.maximum}
 )
 _MERGES: Mapping[StateKind, Callable[[Any, Any], Any]] = MappingProxyType(
@@ -262,7 +262,6 @@ _MERGES: Mapping[StateKind, Callable[[Any, Any], Any]] = MappingProxyType(
         StateKind.COUNT: np.add,
         StateKind.SUM: _words_added,
         StateKind.TOTAL: np.add,
-        StateKind.LEAST: np.fmin,
-        StateKind.GREATEST: np.maximum,
+        **_EXTREMES,
     }
 )
