@@ -6,7 +6,7 @@ store that only reads, what would change the database raises ReadOnlyError.
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache
@@ -19,7 +19,7 @@ from pykudu_sql.storage.common.cancellation import never_cancelled
 from pykudu_sql.storage.common.memory_budget import Holder, MemoryBudget, shares_of
 from pykudu_sql.storage.common.thread_pool import ThreadPool
 from pykudu_sql.storage.common.types.hybrid_time import bound_at
-from pykudu_sql.storage.errors import InterfaceError
+from pykudu_sql.storage.errors import InterfaceError, TableChangedError
 from pykudu_sql.storage.fs.lease import Lease
 from pykudu_sql.storage.fs.machine_memory import usable_memory
 from pykudu_sql.storage.fs.process import current_process
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pykudu_sql.storage.common.partition.partition import PartitionSchema
     from pykudu_sql.storage.common.rows.row_operation import RowOpKind
     from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, StatementTime, Timestamp
-    from pykudu_sql.storage.common.types.schema import Schema
+    from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
     from pykudu_sql.storage.common.types.table_properties import Properties
     from pykudu_sql.storage.common.types.types import Cell
     from pykudu_sql.storage.fs.env import Env
@@ -86,6 +86,14 @@ def _row_writer_class() -> "type[RowWriter]":
     from pykudu_sql.storage.transaction.row_writer import RowWriter
 
     return RowWriter
+
+
+@cache
+def _lookup_row() -> Callable[..., "tuple[Cell, ...] | None"]:
+    """Loaded by the first row that is read by itself."""
+    from pykudu_sql.storage.transaction.row_reader import lookup_row
+
+    return lookup_row
 
 
 class OpenStore(ABC):
@@ -205,18 +213,47 @@ class OpenStore(ABC):
         known, since the disk refused a commit and refused to take it back. Transactions that began
         before go on reading.
         """
-        if not self._process.is_current:
-            self._process.check()
-        if self._closed:
-            raise InterfaceError(f"database '{self.path}' is closed")
+        self._check_open()
         services = self._services
-        services.committer.check_readable()
         changed = bound_at(services.state.history.latest.timestamp)
         if services.committer.mvcc.bound < changed:
             # A table is in the catalog a moment before its rows are visible.
             services.committer.timestamps.wait_until_readable(changed)
         new_transaction = _transaction_class()
         return new_transaction(services.transactions, services.history.snapshots.hold_newest())
+
+    def _check_open(self) -> None:
+        """See that a snapshot can be taken; for what is raised see `begin`."""
+        if not self._process.is_current:
+            self._process.check()
+        if self._closed:
+            raise InterfaceError(f"database '{self.path}' is closed")
+        self._services.committer.check_readable()
+
+    def read_row(
+        self,
+        catalog: "Catalog",
+        table: "TableInfo",
+        key: "tuple[Cell, ...]",
+        columns: "Sequence[ColumnSchema]",
+    ) -> "tuple[Cell, ...] | None":
+        """One row at the newest snapshot, without a transaction; see `TransactionReads.lookup`.
+
+        Args:
+            catalog: that the table is of.
+            table, key: which row.
+            columns: of its cells.
+
+        Raises TableChangedError: the newest snapshot has another catalog; InterfaceError,
+        DiskError: see `begin`.
+        """
+        self._check_open()
+        services = self._services
+        hold = services.history.snapshots.hold_newest()
+        if services.state.history.latest is not catalog or hold.bound <= catalog.timestamp:
+            raise TableChangedError("tables were changed by another session meanwhile")
+        lookup_row = _lookup_row()
+        return lookup_row(services.tablets, table, key, columns, hold.bound)
 
     def write_row(
         self,

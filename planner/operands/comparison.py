@@ -44,7 +44,7 @@ from pykudu_sql.storage.common.types.types import EPOCH, EPOCH_DAY, Cell, DataTy
 # Of integers and powers of ten that are doubles.
 _DIGITS_OF_A_DOUBLE = 15
 _POWERS_OF_TEN = 22
-_INTEGER_RANGES: Mapping[Kind, tuple[int, int]] = {
+INTEGER_RANGES: Mapping[Kind, tuple[int, int]] = {
     kind: limits
     for kind in (Kind.INT8, Kind.INT16, Kind.INT32, Kind.INT64)
     if (limits := DataType(kind).integer_range) is not None
@@ -235,7 +235,7 @@ def exact_cell(column_type: DataType, value: object) -> Cell:
     compared with it.
     """
     if type(value) is int:
-        limits = _INTEGER_RANGES.get(column_type.kind)
+        limits = INTEGER_RANGES.get(column_type.kind)
         if limits is not None and limits[0] <= value <= limits[1]:
             return value
     elif type(value) is str and column_type.kind is Kind.STRING:

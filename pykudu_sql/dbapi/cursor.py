@@ -51,16 +51,18 @@ class Cursor:
 
     row_factory = ForeignAttribute(ROW_FACTORY)
 
+    # Of a cursor that has run nothing: many run one statement that gives one row.
+    arraysize: int = 1
+    lastrowid: None = None
+    _outcome: "Outcome | None" = None
+    _rows: "Result | None" = None
+    _rowcount = -1
+    _described: tuple[object, object, list[Column]] = (None, None, [])
+
     def __init__(self, connection: CursorOwner, session: "Session") -> None:
         """Made by `Connection.cursor`."""
-        self.arraysize = 1
         self.connection = connection
-        self.lastrowid: None = None
         self._session: Session | None = session
-        self._outcome: Outcome | None = None
-        self._rows: Result | None = None
-        self._rowcount = -1
-        self._described: tuple[object, object, list[Column]] = (None, None, [])
 
     def execute(self, sql: str, parameters: Parameters = None) -> Self:
         """Run one statement.

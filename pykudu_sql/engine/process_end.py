@@ -70,7 +70,7 @@ class _Registry:
 
     def check(self) -> None:
         """See `check_process`."""
-        if self.ending_thread is not None and self.ending_thread != get_ident():
+        if self.ending_thread != get_ident():
             self._ended.append(threading.current_thread())
             raise SystemExit
 
@@ -93,4 +93,5 @@ def check_process() -> None:
 
     Raises SystemExit: the process ends, and this thread is left over.
     """
-    _REGISTRY.check()
+    if _REGISTRY.ending_thread is not None:
+        _REGISTRY.check()

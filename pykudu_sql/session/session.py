@@ -26,6 +26,7 @@ from pykudu_sql.results.result import Outcome
 from pykudu_sql.session.error_names import ErrorNames
 from pykudu_sql.session.plan_cache import PlanCache, PreparedStatement
 from pykudu_sql.session.planned_snapshot import PlannedSnapshot
+from pykudu_sql.session.point_reads import PointReads
 from pykudu_sql.session.registered_frames import RegisteredFrames, frame_name
 from pykudu_sql.session.statement_planner import StatementPlanner
 from pykudu_sql.settings import SessionSettings
@@ -81,6 +82,7 @@ class Session:
             database_path=database.path,
         )
         self._plans = PlanCache(database.store.statements)
+        self._point_reads = PointReads(self._state, self._plans)
         self._frames = RegisteredFrames()
         self._planner = StatementPlanner(self._state, self._frames)
         self.counts_statements = True
@@ -95,6 +97,10 @@ class Session:
         `sql`: its text; `parameters`: a sequence for `?`, a mapping for `:name`. Raises Error: it
         failed, and changed nothing.
         """
+        if type(sql) is str:
+            outcome = self._point_reads.attempt(sql, parameters, counts=self.counts_statements)
+            if outcome is not None:
+                return outcome
         with self._error_boundary(sql), self._state.running():
             return self._run(self._execute, sql, parameters)
 
@@ -286,6 +292,7 @@ class Session:
                 cached = self._plans.find_for(sql, parameters, catalog, self._state.settings)
             if cached is not None:
                 self._time.restart()
+                self._point_reads.keep(sql, cached)
                 return cached
         self._check_open()
         prepared, is_kept = self._planner.prepare(sql, parameters, catalog)

@@ -14,6 +14,8 @@ from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 
 ReadCell = Callable[[int], Cell]
 
+_NO_INTEGERS = (Kind.BOOL, Kind.FLOAT, Kind.DOUBLE)
+
 
 def cell_reader(array: pa.Array, column_type: DataType) -> ReadCell:
     """The function from a slot 0 .. len(array) - 1 to its cell. Slots are not checked.
@@ -28,6 +30,16 @@ def cell_reader(array: pa.Array, column_type: DataType) -> ReadCell:
         return read
     is_valid = _bit_reader(array.buffers()[0], array.offset)
     return lambda slot: read(slot) if is_valid(slot) else None
+
+
+def cell_view(array: pa.Array, column_type: DataType) -> "memoryview[int] | None":
+    """The cells of an array as a sequence of integers; None where one is NULL or no such cell.
+
+    `array`: see `cell_reader`.
+    """
+    kind = column_type.kind
+    is_number = not (column_type.is_variable or column_type.width == 16 or kind in _NO_INTEGERS)
+    return fixed_view(array, column_type).data if is_number and not array.null_count else None
 
 
 def _value_reader(array: pa.Array, column_type: DataType) -> ReadCell:

@@ -59,7 +59,8 @@ class CFileReader:
         block_count: data blocks.
         words: gives the dictionary; see `CFileBlocks.words`.
         take_memory: takes the column's memory over; see `DecodedBlocks.take_memory`.
-        cell, cell_at, search, find_in_memory, is_read_in_place, touches: see `ColumnCells`.
+        cell, cell_at, search, find_in_column, find_in_memory, is_read_in_place, touches: see
+            `ColumnCells`.
         encoded_size: bytes in the file, blocks and dictionary.
         raw_size: bytes of the values before encoding.
         first_ordinals: of the blocks, and behind the last the number of rows.
@@ -102,6 +103,7 @@ class CFileReader:
         )
         self.cell, self.cell_at, self.touches = cells.cell, cells.cell_at, cells.touches
         self.search, self.find_in_memory = cells.search, cells.find_in_memory
+        self.find_in_column = cells.find_in_column
         self.is_read_in_place = cells.is_read_in_place
 
     def may_match(self, leaf: Leaf) -> npt.NDArray[np.bool_]:

@@ -24,6 +24,7 @@ from pykudu_sql.storage.scan.table_summary import summarize
 from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.transaction.addressed_rows import AddressedRows, WrittenRowSet
+from pykudu_sql.storage.transaction.row_reader import lookup_row
 from pykudu_sql.storage.transaction.transaction_services import TransactionServices
 from pykudu_sql.storage.transaction.write_set import WriteSet
 
@@ -170,14 +171,14 @@ class TransactionReads:
         if bound is not None:
             self._hold_of(table, bound)
         columns = table.schema.select(tuple(column_ids))
+        tablets = self._services.tablets
+        if bound is not None or not self._writes.by_tablet:
+            return lookup_row(tablets, table, key, columns, self.bound if bound is None else bound)
         encoded = table.key_encoder.encode_one(key)
         index = tablet_of_key(table, key, encoded)
         if index is None:
             return None
-        tablet = self._services.tablets[table.tablets[index].id]
-        probe = KeyProbe(encoded, key)
-        if bound is not None or not self._writes.by_tablet:
-            return tablet.read_row(probe, columns, self.bound if bound is None else bound)
+        tablet, probe = tablets[table.tablets[index].id], KeyProbe(encoded, key)
         pending = self._writes.by_tablet.get(tablet.id)
         if pending is None:
             return tablet.read_row(probe, columns, self.bound)

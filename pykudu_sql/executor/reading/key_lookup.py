@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.operands.key_binder import key_binder
 from pykudu_sql.planner.operands.template import columns_in, exact_predicate
 from pykudu_sql.planner.operands.value import ParameterValues, bind_key
 from pykudu_sql.planner.plan.plan import KeyLookup
 from pykudu_sql.results.result import Header, Outcome, Row, RowResult, header
+from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.common.predicate.predicate_eval import is_true
 from pykudu_sql.storage.common.types.cells import from_cell
 from pykudu_sql.storage.common.types.schema import Schema
@@ -49,28 +51,45 @@ class RowShape:
 class Lookup:
     """A prepared `KeyLookup` of nothing but a key: one row in microseconds."""
 
-    __slots__ = ("_plan", "_shape", "_state")
+    __slots__ = ("_bind", "_columns", "_plan", "_shape", "_state")
 
     def __init__(self, state: SessionState, plan: KeyLookup) -> None:
         """Prepare all that does not depend on the key."""
         self._state = state
         self._plan = plan
         self._shape = RowShape(plan.table.schema, plan.outputs)
+        self._bind = key_binder(plan.key)
+        self._columns = plan.table.schema.select(self._shape.column_ids)
 
     def __call__(self, parameters: ParameterValues) -> Outcome:
-        """Look up one key."""
-        plan, state, shape = self._plan, self._state, self._shape
-        transaction = state.transactions.reading()
-        key = bind_key(plan.key, parameters)
+        """Look up one key in the session's transaction."""
+        plan = self._plan
+        transaction = self._state.transactions.reading()
+        key = self._bind(parameters)
         if plan.bound is not None:
             transaction.wait_until_readable(plan.bound)
-        cells = (
+        column_ids = self._shape.column_ids
+        cells = None if key is None else transaction.lookup(plan.table, key, column_ids, plan.bound)
+        return self._outcome(cells)
+
+    def at_newest(self, catalog: Catalog, parameters: ParameterValues) -> Outcome:
+        """Look up one key at the newest snapshot, without a transaction.
+
+        `catalog`: that the plan, which has no bound, was made under. Raises: see
+        `OpenStore.read_row`.
+        """
+        key = self._bind(parameters)
+        return self._outcome(
             None
             if key is None
-            else transaction.lookup(plan.table, key, shape.column_ids, plan.bound)
+            else self._state.store.read_row(catalog, self._plan.table, key, self._columns)
         )
-        rows = () if cells is None else (shape.values(cells),)
-        return Outcome(RowResult(shape.header, rows), len(rows))
+
+    def _outcome(self, cells: tuple[Cell, ...] | None) -> Outcome:
+        shape = self._shape
+        if cells is None:
+            return Outcome(RowResult(shape.header, ()), 0)
+        return Outcome(RowResult(shape.header, (shape.values(cells),)), 1)
 
 
 class FilteredLookup:

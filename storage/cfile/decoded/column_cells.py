@@ -134,6 +134,20 @@ class ColumnCells:
             return start + bisect(range(start - first, stop - first), target, key=read)
         return start + bisect(range(start, stop), target, key=self.cell)
 
+    def find_in_column(self, cell: Cell) -> int | None:
+        """The row that has a cell, -1 if none has; None if it takes more than one search to say.
+
+        It takes one in a column of integers that is decoded as a whole. `cell`: of the type; all
+        cells ascend, and no two rows have the same.
+        """
+        whole = self._decoded.whole_memo()
+        integers = None if whole is None else whole.integers
+        if integers is None:
+            return None
+        target: Any = cell
+        place = bisect_left(integers, target)
+        return place if place < len(integers) and integers[place] == target else -1
+
     def find_in_memory(self, cell: Cell, start: int, stop: int) -> int | None:
         """The row start <= ordinal < stop that has a cell, -1 if none has; None if they are not
         decoded.
@@ -151,6 +165,10 @@ class ColumnCells:
             decoded = self._decoded.block_for_cell(number) if stop <= end else None
             if decoded is None:
                 return None
+        integers = decoded.integers
+        if integers is not None:
+            place = bisect_left(integers, target, start - base, stop - base)
+            return place + base if place < stop - base and integers[place] == target else -1
         read, rows = decoded.read_cell, range(start - base, stop - base)
         place = bisect_left(rows, target, key=read)
         return start + place if place < len(rows) and read(rows[place]) == target else -1

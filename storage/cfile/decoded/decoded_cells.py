@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.storage.cfile.cell_access import ReadCell, cell_reader
+from pykudu_sql.storage.cfile.cell_access import ReadCell, cell_reader, cell_view
 from pykudu_sql.storage.common.types.from_buffers import bits_of
 from pykudu_sql.storage.common.types.types import DataType, Kind
 
@@ -22,13 +22,17 @@ Bytes = npt.NDArray[np.uint8]
 
 
 class DecodedCells:
-    """Decoded rows: an array, and the way to its single cells."""
+    """Decoded rows: an array, and the way to its single cells.
 
-    __slots__ = ("__weakref__", "array", "read_cell")
+    `integers`: the cells, where all are integers.
+    """
+
+    __slots__ = ("__weakref__", "array", "integers", "read_cell")
 
     def __init__(self, array: pa.Array, column_type: DataType) -> None:
         self.array = array
         self.read_cell: ReadCell = cell_reader(array, column_type)
+        self.integers = cell_view(array, column_type)
 
 
 class WholeColumn(DecodedCells):

@@ -409,12 +409,15 @@ class CFileSet:
         """The ordinal of a key, or -1; None where more than decoded cells of one column say it."""
         if len(self._key_columns) > 1:
             return None
-        index = self._index or self.key_index
-        start, stop = index.find_range(probe.encoded)
         column = self._key_columns[0]
         cfile = self._columns.get(column.id)
         if cfile is None or cfile.type is not column.type:
             cfile = self._key_cfile(column)
+        ordinal = cfile.find_in_column(probe.cells[0])
+        if ordinal is not None:
+            return ordinal
+        index = self._index or self.key_index
+        start, stop = index.find_range(probe.encoded)
         return cfile.find_in_memory(probe.cells[0], start, stop)
 
     def _key_cfile(self, column: ColumnSchema) -> CFileReader:

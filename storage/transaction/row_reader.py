@@ -1,0 +1,39 @@
+"""One row by its key: the short path of a SELECT that gives the whole key.
+
+Kudu has no call for it: its clients scan with an equality predicate on the key, and
+`tablet/diskrowset.cc` finds the row by `CFileSet::FindRow`.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from pykudu_sql.storage.catalog.table_info import TableInfo
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.ingest.table import tablet_of_key
+from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe
+from pykudu_sql.storage.tablet.tablet import Tablet
+
+
+def lookup_row(
+    tablets: Mapping[str, Tablet],
+    table: TableInfo,
+    key: tuple[Cell, ...],
+    columns: Sequence[ColumnSchema],
+    bound: SnapshotBound,
+) -> tuple[Cell, ...] | None:
+    """One row's cells at a snapshot, or None where it has no row of the key.
+
+    Args:
+        tablets: by UUID.
+        table: to look in.
+        key: cells in key order.
+        columns: of the cells; see `CFileSet.cells`.
+        bound: of the snapshot, which is held.
+    """
+    encoded = table.key_encoder.encode_one(key)
+    index = tablet_of_key(table, key, encoded)
+    if index is None:
+        return None
+    tablet = tablets[table.tablets[index].id]
+    return tablet.read_row(KeyProbe(encoded, key), columns, bound)
