@@ -21,11 +21,15 @@ from pykudu_sql.planner.type_coercion.text_moments import OF_MOMENTS
         ("hour(at + INTERVAL 1 DAY)", False),
         ("year(DATE '2024-01-01')", False),
         ("concat(v, 'x')", False),
+        ("date_trunc('hours', day)", True),
+        ("date_trunc('ms', at::DATE)", True),
+        ("date_trunc('month', day)", False),
+        ("date_trunc('hour', at)", False),
     ],
 )
 def test_a_text_is_read_as_a_time_where_its_parts_are_asked_for(call: str, is_cast: bool) -> None:
     with pykudu_sql.connect(":memory:") as connection:
-        connection.execute("CREATE TABLE t (k INT PRIMARY KEY, v STRING, at TIMESTAMP)")
+        connection.execute("CREATE TABLE t (k INT PRIMARY KEY, v STRING, at TIMESTAMP, day DATE)")
         plan = connection.execute(f"EXPLAIN SELECT {call} FROM t").fetchall()
     assert ("AS TIMESTAMP)" in str(plan)) is is_cast
 
