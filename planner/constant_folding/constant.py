@@ -31,7 +31,10 @@ _COMMON_TYPES = frozenset(
         *(exp.DType.TIMESTAMPNTZ, exp.DType.INTERVAL),
     }
 )
-_COMMON_CALLS = (exp.Cast, exp.Concat, exp.DPipe, exp.Lower, exp.Upper, exp.Substring, exp.Trim)
+_COMMON_CALLS = (
+    *(exp.Cast, exp.Concat, exp.DPipe, exp.Lower, exp.Upper, exp.Substring, exp.Trim),
+    *(exp.DateTrunc, exp.TimestampTrunc),
+)
 _VARYING = (exp.Column, exp.Placeholder, exp.Query, exp.Star, exp.AggFunc, exp.Window)
 
 

@@ -25,7 +25,8 @@ from pykudu_sql.planner.operands.comparison import (
 from pykudu_sql.planner.parse.error_spans import errors_at
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.pushdown.condition import COMPARISONS, flattened
+from pykudu_sql.planner.pushdown.condition import flattened
+from pykudu_sql.planner.pushdown.table_condition import COMPARISONS
 from pykudu_sql.storage.catalog.check_constraint import CheckConstraint
 from pykudu_sql.storage.catalog.namespace import database_of, own_name
 from pykudu_sql.storage.common.predicate.column_predicate import Comparison, Op

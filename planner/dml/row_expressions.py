@@ -28,7 +28,8 @@ from pykudu_sql.planner.operands.row_expression import (
     double_cell,
 )
 from pykudu_sql.planner.operands.value import Parameter
-from pykudu_sql.planner.pushdown.condition import COMPARISONS, ConditionReader, conjuncts
+from pykudu_sql.planner.pushdown.condition import ConditionReader, conjuncts
+from pykudu_sql.planner.pushdown.table_condition import COMPARISONS
 from pykudu_sql.storage.common.predicate.row_condition import ColumnCell, FixedCell
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.schema import ColumnSchema

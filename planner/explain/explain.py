@@ -16,13 +16,7 @@ from pykudu_sql.planner.explain.predicate_text import (
     matching_indexes,
     predicate_text,
 )
-from pykudu_sql.planner.operands.template import (
-    AllOf,
-    AnyOf,
-    ParameterComparison,
-    ParameterInList,
-    bind_predicate,
-)
+from pykudu_sql.planner.operands.template import Waiting, bind_predicate
 from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.plan.plan import (
@@ -295,8 +289,7 @@ def _pruning(scan: Scan, facts: ExplainFacts) -> str:
     table = scan.table
     total = len(table.tablets)
     template = scan.predicate
-    waiting = isinstance(template, ParameterComparison | ParameterInList | AllOf | AnyOf)
-    if waiting and facts.parameters is None:
+    if isinstance(template, Waiting) and facts.parameters is None:
         return f"tablets: up to {total} of {total}, known when the parameters are"
     predicate = bind_predicate(template, () if facts.parameters is None else facts.parameters)
     scanned = len(prune(table.schema, table.partition_schema, predicate))

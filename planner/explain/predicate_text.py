@@ -8,6 +8,8 @@ from pykudu_sql.planner.operands.template import (
     ParameterComparison,
     ParameterInList,
     PredicateTemplate,
+    SteppedComparison,
+    SteppedInList,
 )
 from pykudu_sql.planner.operands.value import Parameter, ParameterKey
 from pykudu_sql.planner.plan.query_plans import Scan
@@ -59,7 +61,7 @@ def predicate_text(template: PredicateTemplate, schema: Schema) -> str:
             return f"{column.name} {op} {value_text(value, column)}"
         case InList(column_id, values):
             column = schema.by_id[column_id]
-            return _in_text(column, [value_text(value, column) for value in values])
+            return _in_text(column.name, [value_text(value, column) for value in values])
         case Among(column_id, members):
             return f"{schema.by_id[column_id].name} IN ({len(members)} values)"
         case IsNull(column_id):
@@ -75,10 +77,11 @@ def predicate_text(template: PredicateTemplate, schema: Schema) -> str:
         case ParameterComparison(column, op, parameter):
             return f"{column.name} {op} {parameter_text(parameter.key)}"
         case ParameterInList(column, values):
-            literals = [
-                parameter_text(v.key) if isinstance(v, Parameter) else repr(v) for v in values
-            ]
-            return _in_text(column, literals)
+            return _in_text(column.name, _listed_texts(values))
+        case SteppedComparison(operand, op, parameter):
+            return f"{operand.text} {op} {parameter_text(parameter.key)}"
+        case SteppedInList(operand, values):
+            return _in_text(operand.text, _listed_texts(values))
         case And(parts) | AllOf(parts):
             return _joined(" AND ", parts, schema) or "true"
         case Or(parts) | AnyOf(parts):
@@ -97,11 +100,15 @@ def parameter_text(key: ParameterKey) -> str:
     return f":{key}" if isinstance(key, str) else f"?{key + 1}"
 
 
-def _in_text(column: ColumnSchema, values: list[str]) -> str:
+def _listed_texts(values: Iterable[object]) -> list[str]:
+    return [parameter_text(v.key) if isinstance(v, Parameter) else repr(v) for v in values]
+
+
+def _in_text(operand: str, values: list[str]) -> str:
     literals = values[:_MAX_VALUES]
     if len(values) > len(literals):
         literals.append(f"... {len(values) - len(literals)} more")
-    return f"{column.name} IN ({', '.join(literals)})"
+    return f"{operand} IN ({', '.join(literals)})"
 
 
 def _joined(word: str, parts: Iterable[PredicateTemplate], schema: Schema) -> str:

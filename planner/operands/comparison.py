@@ -49,7 +49,7 @@ INTEGER_RANGES: Mapping[Kind, tuple[int, int]] = {
     for kind in (Kind.INT8, Kind.INT16, Kind.INT32, Kind.INT64)
     if (limits := DataType(kind).integer_range) is not None
 }
-_DAY_MICROS = 86_400_000_000
+DAY_MICROS = 86_400_000_000
 _ENGINE_BITS = 127  # of its widest integer, the sign aside
 _EXACT_DOUBLE = 1 << 53
 _DIGITS = 80  # more than any column has, before and behind the point
@@ -99,10 +99,10 @@ def compare(column: ColumnSchema, op: Op, value: object) -> Approximation:
         return NO_ROW
     kind = column.type.kind
     if column.type.integer_range is not None:
-        exact = _stored_fraction(column.type, value)
+        exact = stored_fraction(column.type, value)
         if exact is None:
             return Approximation(_near_decimal(column, op, value), False)
-        return Approximation(_compare_exact(column, op, exact), _is_of_the_engine(value))
+        return Approximation(compare_exact(column, op, exact), is_of_the_engine(value))
     if kind is Kind.DOUBLE:
         return Approximation(_compare_double(column, op, value), _is_a_double(value))
     if kind is Kind.FLOAT:
@@ -122,7 +122,7 @@ def compare_near(column: ColumnSchema, op: Op, value: object) -> Predicate:
     if data_type.is_floating:
         return compare(column, op, value).predicate
     if isinstance(value, dt.datetime):
-        moment = _stored_fraction(data_type, value)
+        moment = stored_fraction(data_type, value)
         return ALWAYS if moment is None else _compare_within(column, op, moment, Fraction(1))
     is_number = data_type.is_integer or data_type.kind is Kind.DECIMAL
     if not isinstance(value, float) or not is_number or not math.isfinite(value):
@@ -249,12 +249,12 @@ def exact_cell(column_type: DataType, value: object) -> Cell:
     return None if too_long else equal.value
 
 
-def _is_of_the_engine(value: object) -> bool:
+def is_of_the_engine(value: object) -> bool:
     """Whether a number is one that the engine takes: its integers have 128 bits."""
     return type(value) is not int or value.bit_length() <= _ENGINE_BITS
 
 
-def _stored_fraction(column_type: DataType, value: object) -> Fraction | None:
+def stored_fraction(column_type: DataType, value: object) -> Fraction | None:
     """A value in the unit of an integer-stored type; None if it cannot be said exactly."""
     if isinstance(value, bool | np.bool_):
         return None
@@ -263,7 +263,7 @@ def _stored_fraction(column_type: DataType, value: object) -> Fraction | None:
         micros = _micros(kind, value)
         if micros is None:
             return None
-        return Fraction(micros, _DAY_MICROS) if kind is Kind.DATE else Fraction(micros)
+        return Fraction(micros, DAY_MICROS) if kind is Kind.DATE else Fraction(micros)
     if isinstance(value, str):
         written = exact_number_text(value)
         number = None if written is None else Fraction(written)
@@ -303,11 +303,11 @@ def _micros(kind: Kind, value: object) -> int | None:
             return None
         return (value - EPOCH) // dt.timedelta(microseconds=1)
     if isinstance(value, dt.date):
-        return (value.toordinal() - EPOCH_DAY) * _DAY_MICROS
+        return (value.toordinal() - EPOCH_DAY) * DAY_MICROS
     return None
 
 
-def _compare_exact(column: ColumnSchema, op: Op, value: Fraction) -> Predicate:
+def compare_exact(column: ColumnSchema, op: Op, value: Fraction) -> Predicate:
     """Bounds in whole stored units, folded where the type's range decides."""
     low, high = column.type.integer_range or (0, 0)
     if op is Op.EQ:
@@ -338,8 +338,8 @@ def _near_decimal(column: ColumnSchema, op: Op, value: object) -> Predicate:
 
 def _compare_within(column: ColumnSchema, op: Op, middle: Fraction, margin: Fraction) -> Predicate:
     """What holds wherever `column op value` does for a value that is off by `margin` at most."""
-    upper = _compare_exact(column, Op.LE, middle + margin)
-    lower = _compare_exact(column, Op.GE, middle - margin)
+    upper = compare_exact(column, Op.LE, middle + margin)
+    lower = compare_exact(column, Op.GE, middle - margin)
     if op is Op.EQ:
         return conjunction((lower, upper))
     return upper if op in (Op.LT, Op.LE) else lower

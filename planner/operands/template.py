@@ -18,6 +18,11 @@ from pykudu_sql.planner.operands.comparison import (
     conjunction,
     disjunction,
 )
+from pykudu_sql.planner.operands.time_steps import (
+    SteppedColumn,
+    among_stepped,
+    compare_stepped,
+)
 from pykudu_sql.planner.operands.value import Parameter, ParameterValues, parameter_value
 from pykudu_sql.storage.common.predicate.column_predicate import (
     ALWAYS,
@@ -47,6 +52,23 @@ class ParameterInList:
 
 
 @dataclass(frozen=True, slots=True)
+class SteppedComparison:
+    """`CAST(column AS DATE) op parameter`, and its kind."""
+
+    operand: SteppedColumn
+    op: Op
+    parameter: Parameter
+
+
+@dataclass(frozen=True, slots=True)
+class SteppedInList:
+    """`CAST(column AS DATE) IN (...)`, and its kind; see `ParameterInList`."""
+
+    operand: SteppedColumn
+    values: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AllOf:
     """A conjunction with a waiting part."""
 
@@ -60,7 +82,7 @@ class AnyOf:
     parts: tuple["PredicateTemplate", ...]
 
 
-Waiting = ParameterComparison | ParameterInList | AllOf | AnyOf
+Waiting = ParameterComparison | ParameterInList | SteppedComparison | SteppedInList | AllOf | AnyOf
 PredicateTemplate = Predicate | Waiting
 
 
@@ -102,9 +124,9 @@ def loses_parameters(parts: Iterable[PredicateTemplate], whole: PredicateTemplat
 def parameters_in(template: PredicateTemplate) -> Iterator[Parameter]:
     """The parameters of a template, left to right."""
     match template:
-        case ParameterComparison(_, _, parameter):
+        case ParameterComparison(_, _, parameter) | SteppedComparison(_, _, parameter):
             yield parameter
-        case ParameterInList(_, values):
+        case ParameterInList(_, values) | SteppedInList(_, values):
             yield from (value for value in values if isinstance(value, Parameter))
         case AllOf(parts) | AnyOf(parts):
             for part in parts:
@@ -118,6 +140,8 @@ def columns_in(template: PredicateTemplate) -> Iterator[int]:
     match template:
         case ParameterComparison(column) | ParameterInList(column):
             yield column.id
+        case SteppedComparison(operand) | SteppedInList(operand):
+            yield operand.column.id
         case AllOf(parts) | AnyOf(parts):
             for part in parts:
                 yield from columns_in(part)
@@ -165,21 +189,27 @@ def fill(template: PredicateTemplate, parameters: ParameterValues) -> Approximat
         case ParameterComparison(column, op, parameter):
             return compare(column, op, parameter_value(parameters, parameter.key, column.name))
         case ParameterInList(column, values):
-            return among(
-                column,
-                [
-                    parameter_value(parameters, v.key, column.name)
-                    if isinstance(v, Parameter)
-                    else v
-                    for v in values
-                ],
-            )
+            return among(column, _filled_values(values, parameters, column))
+        case SteppedComparison(operand, op, parameter):
+            name = operand.column.name
+            return compare_stepped(operand, op, parameter_value(parameters, parameter.key, name))
+        case SteppedInList(operand, values):
+            return among_stepped(operand, _filled_values(values, parameters, operand.column))
         case AllOf(parts):
             return all_approximations([fill(part, parameters) for part in parts])
         case AnyOf(parts):
             return any_approximation([fill(part, parameters) for part in parts])
         case _:
             return Approximation(template, True)
+
+
+def _filled_values(
+    values: Iterable[object], parameters: ParameterValues, column: ColumnSchema
+) -> list[object]:
+    return [
+        parameter_value(parameters, v.key, column.name) if isinstance(v, Parameter) else v
+        for v in values
+    ]
 
 
 def _separate(parts: Sequence[PredicateTemplate]) -> tuple[list[Predicate], tuple[Waiting, ...]]:

@@ -6,11 +6,9 @@ expression a second time.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal
 
 from sqlglot import exp
 
-from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.bound_query import BoundQuery, relation_of, table_of
 from pykudu_sql.planner.bind.relations import ColumnReferences, DerivedTable, Scope, TableReference
 from pykudu_sql.planner.constant_folding.constant import Constant, Hole, Typing, constant, constants
@@ -26,46 +24,24 @@ from pykudu_sql.planner.operands.comparison import (
 from pykudu_sql.planner.operands.template import (
     ParameterComparison,
     ParameterInList,
-    PredicateTemplate,
     all_of,
-    any_of,
-    loses_parameters,
 )
 from pykudu_sql.planner.operands.value import Parameter
 from pykudu_sql.planner.parse.long_list import LongList, long_list
 from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.pushdown.table_condition import (
+    COMPARISONS,
+    Condition,
+    conjunction,
+    disjunction,
+    lose_digits,
+)
+from pykudu_sql.planner.pushdown.time_condition import time_condition
 from pykudu_sql.storage.common.predicate.column_predicate import NEVER, InList, Op
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
-COMPARISONS: Mapping[type[exp.Expr], Op] = {
-    exp.EQ: Op.EQ,
-    exp.LT: Op.LT,
-    exp.LTE: Op.LE,
-    exp.GT: Op.GT,
-    exp.GTE: Op.GE,
-}
 STRAIGHT: Mapping[DerivedTable, Scope] = {}
 
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """What a boolean expression requires of one table.
-
-    Attributes:
-        reference: the table.
-        template: holds for every row of it that the expression can hold for.
-        fails_null: whether the expression is not true when the table's columns are all NULL.
-        is_exact: whether the expression is true for every row that the template holds for, if the
-            values of its parameters are compared exactly (`template.fill`).
-    """
-
-    reference: TableReference
-    template: PredicateTemplate
-    fails_null: bool
-    is_exact: bool = False
-
-
-_EXACT_IN_DOUBLE = 1 << 53
 
 Reader = Callable[[exp.Expr], Condition | None]
 
@@ -103,6 +79,7 @@ class ConditionReader:
             self._null_test,
             self._like,
             self._flag,
+            self._of_time,
         )
 
     def read(self, node: exp.Expr) -> Sequence[Condition]:
@@ -141,6 +118,10 @@ class ConditionReader:
         """The constant that an expression is, None if it varies."""
         return constant(node, self._context)
 
+    def constants(self, nodes: Sequence[exp.Expr]) -> Sequence[Constant | Hole] | None:
+        """The constants that expressions are, None if one varies."""
+        return constants(nodes, self._context)
+
     def _compare(self, column: exp.Expr, op: Op, value: exp.Expr) -> Condition | None:
         bound_column = self.column(column)
         constant = self.constant(value) if bound_column else None
@@ -163,7 +144,7 @@ class ConditionReader:
             return None
         reference, schema = bound_column
         ends = ((Op.GE, self.constant(node.args["low"])), (Op.LE, self.constant(node.args["high"])))
-        if _lose_digits([end for _, end in ends]):
+        if lose_digits([end for _, end in ends]):
             near = [compare_near(schema, op, e.value) for op, e in ends if isinstance(e, Constant)]
             return Condition(reference, all_of(near), fails_null=True)
         parts = [_compared(reference, schema, op, end) for op, end in ends if end is not None]
@@ -188,7 +169,7 @@ class ConditionReader:
             Parameter(each.key, schema.type, schema.name) if isinstance(each, Hole) else each.value
             for each in listed
         ]
-        if _lose_digits(listed):
+        if lose_digits(listed):
             return Condition(reference, among_near(schema, values), fails_null=True)
         is_whole = all(
             isinstance(each, Hole) or each.is_whole_beside(schema.type) for each in listed
@@ -253,6 +234,9 @@ class ConditionReader:
         predicate, is_exact = compare(schema, Op.EQ, not negated)
         return Condition(reference, predicate, True, is_exact)
 
+    def _of_time(self, node: exp.Expr) -> Condition | None:
+        return time_condition(node, self)
+
     def _both(self, node: exp.And) -> Sequence[Condition]:
         """AND inside OR: what any part requires holds, since the query filters again."""
         by_reference: dict[TableReference, list[Condition]] = {}
@@ -278,7 +262,7 @@ class ConditionReader:
             by_reference = {key: parts for key, parts in by_reference.items() if key in here}
             for key, parts in by_reference.items():
                 parts.append(here[key])
-        return [_disjunction(parts, is_whole) for parts in by_reference.values()]
+        return [disjunction(parts, is_whole) for parts in by_reference.values()]
 
 
 def _compared(
@@ -292,18 +276,6 @@ def _compared(
         return Condition(reference, compare_near(schema, op, constant.value), fails_null=True)
     predicate, is_exact = compare(schema, op, constant.value)
     return Condition(reference, predicate, True, is_exact and constant.is_whole_beside(schema.type))
-
-
-def _lose_digits(listed: Sequence[Constant | Hole | None]) -> bool:
-    """Whether values that are compared together may change with the type that all are cast to."""
-    constants = [each for each in listed if isinstance(each, Constant)]
-    if any(each.typing is Typing.HIDDEN for each in constants):
-        return True
-    values = [each.value for each in constants]
-    if not any(isinstance(value, float) for value in values):
-        return False
-    whole = [value for value in values if isinstance(value, int | Decimal)]
-    return not all(-_EXACT_IN_DOUBLE <= number <= _EXACT_IN_DOUBLE for number in whole)
 
 
 def stored_column(node: exp.Expr, bound: BoundQuery) -> tuple[TableReference, ColumnSchema] | None:
@@ -361,34 +333,3 @@ def flattened(node: exp.Connector) -> Iterator[exp.Expr]:
             stack.extend((current.expression, current.this))
         else:
             yield current
-
-
-def conjunction(parts: Sequence[Condition], is_whole: bool) -> Condition:
-    """What the AND of expressions requires of a table.
-
-    `parts`: their conditions of that table; `is_whole`: whether they say all that these do.
-    """
-    fails_null = any(part.fails_null for part in parts)
-    return _joined(parts, all_of, fails_null, is_whole)
-
-
-def _disjunction(parts: Sequence[Condition], is_whole: bool) -> Condition:
-    """What the OR of expressions requires of a table; see `conjunction`."""
-    fails_null = all(part.fails_null for part in parts)
-    return _joined(parts, any_of, fails_null, is_whole)
-
-
-def _joined(
-    parts: Sequence[Condition],
-    join: Callable[[Sequence[PredicateTemplate]], PredicateTemplate],
-    fails_null: bool,
-    is_whole: bool,
-) -> Condition:
-    templates = [part.template for part in parts]
-    template = join(templates)
-    is_exact = (
-        is_whole
-        and all(part.is_exact for part in parts)
-        and not loses_parameters(templates, template)  # whose values could be refused
-    )
-    return Condition(parts[0].reference, template, fails_null, is_exact)

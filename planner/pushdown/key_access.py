@@ -23,8 +23,9 @@ from pykudu_sql.planner.operands.template import (
 from pykudu_sql.planner.operands.value import Parameter, ParameterKey, Value
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import KeyLookup, Plan
-from pykudu_sql.planner.pushdown.condition import Condition, ConditionReader, conjuncts
+from pykudu_sql.planner.pushdown.condition import ConditionReader, conjuncts
 from pykudu_sql.planner.pushdown.limit_pushdown import row_count
+from pykudu_sql.planner.pushdown.table_condition import Condition
 from pykudu_sql.storage.common.predicate.column_predicate import Comparison, Op
 
 _PLAIN = frozenset({"expressions", "from_", "where", "limit"})

@@ -36,12 +36,8 @@ from pykudu_sql.planner.bind.relations import (
 )
 from pykudu_sql.planner.operands.template import PredicateTemplate, all_of, any_of
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.pushdown.condition import (
-    Condition,
-    ConditionReader,
-    conjunction,
-    conjuncts,
-)
+from pykudu_sql.planner.pushdown.condition import ConditionReader, conjuncts
+from pykudu_sql.planner.pushdown.table_condition import Condition, conjunction
 from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS, NEVER
 
 _MAX_WAYS = 500
