@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.bound_query import binding_of
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.types.engine_types import column_type
 from pykudu_sql.planner.types.expression_types import ExpressionTypes
@@ -20,16 +19,18 @@ from pykudu_sql.planner.value_bounds.value_sizes import (
     note_computed,
     note_unbounded,
 )
+from pykudu_sql.storage.common.types.schema import ColumnSchema
 
 
 def note_cells(columns: Sequence[exp.Column], types: ExpressionTypes) -> None:
     """Note which columns are as small as cells of tables."""
     for column in columns:
-        binding = binding_of(column)
-        stored = None if binding is None else binding.type
-        if stored is not None:
-            note_cell(column, stored)
-        elif binding is not None:
+        projections = projections_of(column)
+        sources = origins(projections)
+        stored = [each.type for each in sources if isinstance(each, ColumnSchema)]
+        if stored and len(stored) == len(sources):
+            note_cell(column, max(stored, key=lambda each: each.is_variable))
+        elif projections:
             computed = column_type(types.rule_name(column))
             if computed is not None and not computed.is_variable:
                 note_cell(column, computed)

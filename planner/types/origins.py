@@ -5,7 +5,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.bound_query import binding_of
+from pykudu_sql.planner.bind.bound_query import binding_of, columns_of
 from pykudu_sql.planner.bind.relations import Projections, TableReference
 from pykudu_sql.planner.tree_nodes import derived_from
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -51,7 +51,7 @@ def projections_of(node: exp.Expr) -> Projections:
     """What a name stands for: columns of relations, or expressions; nothing where it is not known.
 
     A column that USING joins stands for all that are joined, another for itself, and one without a
-    relation for an entry of the SELECT list.
+    relation for an entry of the SELECT list, or for what a `*` there shows under the name.
     """
     binding = binding_of(node)
     if binding is not None:
@@ -62,7 +62,15 @@ def projections_of(node: exp.Expr) -> Projections:
     for item in select.expressions if select is not None else ():
         if isinstance(item, exp.Alias) and item.alias.lower() == node.name.lower():
             return () if node.find_ancestor(exp.Alias) is item else (item,)
-    return ()
+    return () if select is None or not select.is_star else _columns_named(select, node.name)
+
+
+def _columns_named(select: exp.Select, name: str) -> Projections:
+    """What the columns of a select that have a name stand for; nothing if one is not known."""
+    columns = [each for each in columns_of(select) if each.name.lower() == name.lower()]
+    if not all(each.projections for each in columns):
+        return ()
+    return tuple([projection for each in columns for projection in each.projections])
 
 
 def origins(projections: Projections) -> list[ColumnSchema | exp.Expr]:

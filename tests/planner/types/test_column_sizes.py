@@ -46,6 +46,47 @@ def test_a_column_of_any_size_is_checked(context: PlanContext, source: str) -> N
     assert is_checked(f"SELECT concat(x, x) FROM ({source}) AS q", context)
 
 
+def is_sort_checked(sql: str, context: PlanContext) -> bool:
+    return "__GATHERED(" in plan_rows(SourceText(sql), context).sql.upper()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM t ORDER BY s, a",
+        "SELECT t.*, a + 1 AS b FROM t ORDER BY s",
+        "SELECT * RENAME (s AS x) FROM t ORDER BY x",
+        "SELECT * FROM t AS u JOIN t AS v USING (a) ORDER BY a",
+        "SELECT * FROM (SELECT *, upper(s) AS w FROM t) AS q ORDER BY w, s",
+        "WITH q AS (SELECT s, max(a) AS b FROM t GROUP BY s) SELECT * FROM q ORDER BY b, s",
+        "SELECT * FROM (SELECT s FROM t UNION ALL SELECT 'x') AS q ORDER BY s",
+        "SELECT * FROM (SELECT *, lag(s) OVER (ORDER BY a) AS x FROM t) AS q ORDER BY x",
+    ],
+)
+def test_a_column_that_a_star_shows_is_as_small_as_it_is_by_name(
+    context: PlanContext, query: str
+) -> None:
+    assert not is_sort_checked(query, context)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * REPLACE (repeat(s, 1000) AS s) FROM t ORDER BY s",
+        "SELECT * FROM t, (SELECT repeat('x', 1000000) AS z) AS q ORDER BY z",
+        "SELECT * FROM (SELECT * REPLACE (repeat(s, 1000) AS s) FROM t) AS q ORDER BY s",
+        "SELECT * FROM (SELECT s FROM t UNION ALL SELECT repeat(s, 1000) FROM t) AS q ORDER BY s",
+        "SELECT * FROM (SELECT list(s) AS l FROM t) AS q ORDER BY l",
+        "WITH RECURSIVE q(x) AS (SELECT s FROM t UNION ALL SELECT x || x FROM q) "
+        "SELECT * FROM q ORDER BY x",
+    ],
+)
+def test_a_column_of_any_size_that_a_star_shows_is_checked(
+    context: PlanContext, query: str
+) -> None:
+    assert is_sort_checked(query, context)
+
+
 def test_many_small_columns_are_large_together(context: PlanContext) -> None:
     many = ", ".join(["x"] * 20)
     assert is_checked(f"SELECT concat({many}) FROM (SELECT max(s) AS x FROM t) AS q", context)
