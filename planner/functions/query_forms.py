@@ -152,9 +152,12 @@ def check_positions(query: exp.Expr, count: int) -> None:
     for key in [key.unnest() for key in keys]:
         number = key.this if isinstance(key, exp.Neg) else key
         is_count = isinstance(number, exp.Literal) and not number.is_string
-        if is_count and number.name.isdigit() and not 0 < int(key.sql()) <= count:
+        if not is_count or not number.name.isdigit():
+            continue
+        position = int(number.name) if number is key else -int(number.name)
+        if not 0 < position <= count:
             raise ProgrammingError(
-                f"there is no column {key.sql()}: the SELECT list has {count}",
+                f"there is no column {position}: the SELECT list has {count}",
                 span=node_span(key),
                 sqlstate="42P10",
             )

@@ -121,6 +121,8 @@ def test_a_number_of_no_column_is_refused_at_its_place(clause: str, number: str)
     "sql",
     [
         "SELECT a, b FROM t ORDER BY 2, 1",
+        "SELECT a, b FROM t ORDER BY 2 /* its last */, 1 -- and its first",
+        "SELECT a, b FROM t GROUP BY 1 /* its first */, b",
         "SELECT a, b FROM t GROUP BY 1, b",
         "SELECT a, b FROM t GROUP BY ROLLUP (1, b), GROUPING SETS ((2), ())",
         "SELECT DISTINCT ON (2) a, b FROM t ORDER BY 2",
