@@ -25,12 +25,13 @@ _ON_EXIT = "the statement was interrupted: the process ends"
 class Cancellation:
     """Whether the running statement of one session should stop. Safe for threads.
 
-    `running`: the number of the statement that has begun and not ended; 0 if there is none.
+    `at_work`: a statement holds it from before its `begin` until behind its `end`, by `with`:
+    Python leaves that, other than code of ours, whenever Ctrl-C comes.
     """
 
     __slots__ = (
         "__weakref__", "_interrupt_engine", "_is_closed", "_lock", "_reason", "_requests",
-        "_statement_count", "_timer", "running",
+        "_statement_count", "_timer", "at_work",
     )  # fmt: skip
 
     def __init__(self, interrupt_engine: Callable[[], None]) -> None:
@@ -41,15 +42,20 @@ class Cancellation:
         self._interrupt_engine = interrupt_engine
         self._lock = threading.Lock()
         self._statement_count = 0
-        self.running = 0
+        self.at_work = threading.Lock()
         self._requests = 0  # while nothing ran
         self._reason: str | None = None
         self._timer: threading.Timer | None = None
         self._is_closed = False
         stop_before_exit(self)
 
+    @property
+    def running(self) -> int:
+        """The number of the statement that has begun and not ended; 0 if there is none."""
+        return self._statement_count if self.at_work.locked() else 0
+
     def begin(self, timeout: int, elapsed: float = 0.0) -> None:
-        """A statement begins, or goes on.
+        """A statement begins, or goes on; it holds `at_work`.
 
         Args:
             timeout: milliseconds that it may take; 0 for as long as it needs.
@@ -63,26 +69,21 @@ class Cancellation:
         with self._lock:
             if self._is_closed:
                 raise InterfaceError("the connection is closed")
-            self.running = self._statement_count = self._statement_count + 1
-            try:
-                check_process()  # behind that: the end of the process waits for what runs
-            except SystemExit:
-                self.running = 0
-                raise
+            self._statement_count += 1
+            check_process()  # the end of the process waits for who holds `at_work`
             self._reason = None
             if timeout:
-                arguments = (self.running, _too_long(timeout))
+                arguments = (self._statement_count, _too_long(timeout))
                 self._timer = threading.Timer(timeout / 1000 - elapsed, self._stop, arguments)
                 self._timer.daemon = True
                 self._timer.start()
 
     def end(self) -> None:
-        """The statement has ended, however it did.
+        """The statement has ended, however it did; it lets go of `at_work` next.
 
         Raises SystemExit: so does the process, and this thread is left over.
         """
         with self._lock:
-            self.running = 0
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from pykudu_sql.error_boundary import check_text
 from pykudu_sql.files.file_access import FileAccess
 from pykudu_sql.files.formats import FileOptions, file_kind
 from pykudu_sql.files.inferred_table import InferredTable, infer_columns, schema_columns
@@ -93,6 +94,29 @@ def table_of(data: Any) -> tuple[Any, InferredTable]:
         data = list(data)
     rows = arrow_of(opened(data))
     return rows, InferredTable(schema_columns(rows.schema), ())
+
+
+def table_to_create(name: str, data: Any, key: Sequence[str]) -> tuple[Any, str]:
+    """Data as an Arrow table, and the statement that creates a table for it.
+
+    Args:
+        name: of the table, quoted.
+        data: with names of columns.
+        key: names of its columns.
+
+    Raises InterfaceError: the key is no list of names; Error: see `table_of`.
+    """
+    if not isinstance(key, Sequence):
+        raise InterfaceError(
+            f"the key is a list of names of columns, not {type(key).__name__}",
+            hint="such as key=['id']",
+            sqlstate="07006",
+        )
+    names = [key] if isinstance(key, str) else key
+    for each in names:
+        check_text(each, "the name of a key's column")
+    arrow_table, inferred = table_of(data)
+    return arrow_table, inferred.with_key(names).create_statement(name)
 
 
 def check_columns(columns: Mapping[Any, Any]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.error_boundary import ErrorBoundary
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from pykudu_sql.engine.query_engine import Relation, StreamingEngine
     from pykudu_sql.planner.plan.plan import Plan
     from pykudu_sql.planner.plan.prepared_plans import PreparedText
+    from pykudu_sql.results.stream_result import Running
     from pykudu_sql.spark.query.spark_engine import SparkEngine
+
+T = TypeVar("T")
 
 # A planned statement in a session, run with parameters.
 Prepared = Callable[[ParameterValues], Outcome]
@@ -162,22 +165,62 @@ class SessionState:
         if self.spark is not None:
             self.spark.close()
 
-    def running(self) -> AbstractContextManager[None]:
-        """A block in which one statement runs, which may be cancelled.
+    def run(
+        self,
+        work: Callable[[], T],
+        errors: ErrorBoundary | None = None,
+        start: float | None = None,
+    ) -> T:
+        """Do the work of one statement, which may be cancelled, or of one that it runs itself.
 
-        Raises InterfaceError: this is a child forked from the session's process.
+        Ctrl-C may come anywhere: the next statement, of whatever thread, finds the session free.
+
+        Args:
+            work: of the statement.
+            errors: its error boundary; None for that of the statement before.
+            start: when the statement began, by `time.monotonic`; None if it begins now.
+
+        Raises InterfaceError: this is a child forked from the session's process;
+        QueryCancelledError: the statement was cancelled, or took too long.
         """
         if not self.process.is_current:
             self.process.check()  # before the lock, which a thread may have held at the fork
-        return _Running(self)
+        cancellation = self.cancellation
+        with self.lock:
+            if cancellation.at_work.locked():  # by a statement that reads the rows of another one
+                return self._run_within(work, errors)
+            with cancellation.at_work:
+                try:
+                    elapsed = 0.0 if start is None else time.monotonic() - start
+                    cancellation.begin(self.settings.statement_timeout, elapsed)
+                    self.error_boundary = errors or self.error_boundary
+                    return self._run_stoppable(work)
+                finally:
+                    cancellation.end()
 
-    def fetching(self) -> Callable[[], AbstractContextManager[None]]:
-        """Makes the blocks in which one fetch reads; they may together take as long as a statement.
+    def _run_stoppable(self, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except QueryCancelledError:
+            self.cancellation.check()  # says why; the engine knows that it was interrupted
+            raise
+
+    def _run_within(self, work: Callable[[], T], errors: ErrorBoundary | None) -> T:
+        reading, boundary = self.time.reading, self.error_boundary  # of the other statement
+        try:
+            self.error_boundary = errors or boundary
+            return work()
+        finally:
+            self.time.restart(reading)
+            self.error_boundary = boundary
+
+    def fetching(self) -> "Running":
+        """Runs what one fetch reads; all of it may together take as long as a statement.
 
         Raises InterfaceError: this is a child forked from the session's process.
         """
         self.process.check()
-        return partial(_Running, self, time.monotonic())
+        return partial(self.run, start=time.monotonic())
 
     def check_cancelled(self) -> None:
         """A place where a statement can stop without harm.
@@ -193,43 +236,3 @@ class SessionState:
     def followed(self) -> AbstractContextManager[None]:
         """A block in which what the storage does counts for the running statement."""
         return followed(self.counter)
-
-
-class _Running(AbstractContextManager[None]):
-    """See `SessionState.running`; a class, since a generator takes as long again to leave."""
-
-    __slots__ = ("_is_outermost", "_reading", "_start", "_state")
-
-    def __init__(self, state: SessionState, start: float | None = None) -> None:
-        """`start`: when the statement began, by `time.monotonic`; None if it begins now."""
-        self._state = state
-        self._start = start
-        self._is_outermost = False
-        self._reading = state.time.reading  # of the statement whose rows this one is read for
-
-    def __enter__(self) -> None:
-        state = self._state
-        cancellation = state.cancellation
-        state.lock.acquire()
-        if not cancellation.running:  # else it is a statement that reads the rows of another one
-            self._is_outermost = True
-            try:
-                elapsed = 0.0 if self._start is None else time.monotonic() - self._start
-                cancellation.begin(state.settings.statement_timeout, elapsed)
-            except BaseException:
-                state.lock.release()
-                raise
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        state = self._state
-        try:
-            if self._is_outermost and isinstance(error, QueryCancelledError):
-                state.cancellation.check()  # says why; the engine knows that it was interrupted
-        finally:
-            try:
-                if self._is_outermost:
-                    state.cancellation.end()
-                else:
-                    state.time.restart(self._reading)
-            finally:
-                state.lock.release()

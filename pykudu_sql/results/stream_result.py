@@ -9,7 +9,6 @@ import sys
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from threading import Lock
 
 import pyarrow as pa
@@ -22,9 +21,9 @@ from pykudu_sql.storage.common.finalizer import finalize
 from pykudu_sql.storage.errors import Error, InterfaceError, NotSupportedError
 from pykudu_sql.storage.fs.process import current_process
 
-# Holds the session while one batch is read.
-Running = Callable[[], AbstractContextManager[None]]
-# Begins a fetch: what it returns holds the session for each of its batches.
+# Reads one batch, and holds the session meanwhile.
+Running = Callable[[Callable[[], pa.RecordBatch | None]], pa.RecordBatch | None]
+# Begins a fetch: what it returns reads each of its batches.
 Fetching = Callable[[], Running]
 _HOLD_IT = "SET result_memory_bytes to more than it takes to have it held"
 
@@ -171,7 +170,7 @@ class StreamResult:
     def _take(self, running: Running) -> pa.RecordBatch | None:
         """The next batch, with one more at hand unless it is the last; None at the end.
 
-        `running`: the session, while it reads one.
+        `running`: reads one in the session.
 
         Raises Error: the query failed, then and whenever its next rows are fetched.
         """
@@ -180,8 +179,7 @@ class StreamResult:
             raise self._failure
         if len(self._waiting) == 1 and self._read is not None:
             try:
-                with running():
-                    following = self._read()
+                following = running(self._read)
             except Exception as error:
                 self._fail(error)
                 raise

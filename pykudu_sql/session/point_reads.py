@@ -52,36 +52,38 @@ class PointReads:
             parameters = tuple(parameters)
         elif type(parameters) is not tuple:
             return None
-        state, plans = self._state, self._plans
-        if prepared.arity != len(parameters) or not state.lock.acquire(blocking=False):
+        state = self._state
+        if prepared.arity != len(parameters) or not state.process.is_current:
             return None
+        cancellation = state.cancellation
         try:
-            cancellation = state.cancellation
-            if cancellation.running:  # a statement whose program code runs this one
-                return None
-            started = perf_counter()
-            cancellation.begin(0)
-            try:
-                transactions, store = state.transactions, state.store
-                current = transactions.current
-                if current is None:
-                    store.refresh()
-                catalog = store.catalog if current is None else current.catalog
-                if plans.find(sql, catalog, state.settings) is not prepared:
+            with state.lock:
+                if cancellation.at_work.locked():  # by a statement whose program code runs this one
                     return None
-                if current is not None:
-                    outcome = lookup(parameters)
-                elif transactions.autocommit:
-                    outcome = lookup.at_newest(catalog, parameters)
-                else:
-                    return None
-            finally:
-                cancellation.end()
-            if counts:
-                plans.note(prepared, perf_counter() - started, outcome.rowcount)
+                started = perf_counter()
+                with cancellation.at_work:
+                    try:
+                        cancellation.begin(0)
+                        outcome = self._run(sql, prepared, lookup, parameters)
+                    finally:
+                        cancellation.end()
+                if counts and outcome is not None:
+                    seconds = perf_counter() - started
+                    self._plans.note(prepared, seconds, outcome.rowcount)
         except Exception:
             return None
-        else:
-            return outcome
-        finally:
-            state.lock.release()
+        return outcome
+
+    def _run(
+        self, sql: str, prepared: PreparedStatement, lookup: Lookup, parameters: ParameterValues
+    ) -> Outcome | None:
+        transactions, store = self._state.transactions, self._state.store
+        current = transactions.current
+        if current is None:
+            store.refresh()
+        catalog = store.catalog if current is None else current.catalog
+        if self._plans.find(sql, catalog, self._state.settings) is not prepared:
+            return None
+        if current is not None:
+            return lookup(parameters)
+        return lookup.at_newest(catalog, parameters) if transactions.autocommit else None

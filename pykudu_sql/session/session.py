@@ -34,11 +34,7 @@ from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.common.progress import ProgressReport
 from pykudu_sql.storage.common.rows.row_result import RowError
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, StatementTime
-from pykudu_sql.storage.errors import (
-    Error,
-    InterfaceError,
-    TableChangedError,
-)
+from pykudu_sql.storage.errors import Error, InterfaceError, TableChangedError
 
 T = TypeVar("T")
 
@@ -101,8 +97,7 @@ class Session:
             outcome = self._point_reads.attempt(sql, parameters, counts=self.counts_statements)
             if outcome is not None:
                 return outcome
-        with self._error_boundary(sql), self._state.running():
-            return self._run(self._execute, sql, parameters)
+        return self._in_turn(sql, partial(self._run, self._execute, sql, parameters))
 
     def _execute(self, sql: str, parameters: ParameterValues) -> Outcome:
         started = perf_counter()
@@ -140,8 +135,7 @@ class Session:
         Raises ProgrammingError: it does not write rows; Error: it failed for one of them.
         """
         rows = parameter_rows(parameters)
-        with self._error_boundary(sql), self._state.running():
-            return self._run(self._execute_many, sql, rows)
+        return self._in_turn(sql, partial(self._run, self._execute_many, sql, rows))
 
     def _execute_many(self, sql: str, rows: Sequence[ParameterValues]) -> Outcome:
         from pykudu_sql.session.repeated_runs import run_many
@@ -179,18 +173,19 @@ class Session:
         """
         check_text(table, "the name of a table")
         check_text(operation, "an operation")
-        with self._error_boundary(""), self._state.running():
-            self._check_open()
-            from pykudu_sql.executor.writing.append import append
+        return self._in_turn("", partial(self._while_open, self._append, table, data, operation))
 
-            self._time.restart()
-            started = perf_counter()
-            outcome = append(self._state, table, data, operation)
-            self.total_changes += outcome.rowcount
-            text, took = f"APPEND {operation.upper()} INTO {table}", perf_counter() - started
-            if self.counts_statements:
-                self._plans.note_call(text, took, outcome.rowcount, self._state.settings)
-            return outcome
+    def _append(self, table: str, data: object, operation: str) -> Outcome:
+        from pykudu_sql.executor.writing.append import append
+
+        self._time.restart()
+        started = perf_counter()
+        outcome = append(self._state, table, data, operation)
+        self.total_changes += outcome.rowcount
+        text, took = f"APPEND {operation.upper()} INTO {table}", perf_counter() - started
+        if self.counts_statements:
+            self._plans.note_call(text, took, outcome.rowcount, self._state.settings)
+        return outcome
 
     def create_table(
         self, table: str, data: object, key: Sequence[str], partition_by: str | None
@@ -200,22 +195,12 @@ class Session:
         Raises Error: the columns have no types that a table has, or see `append`.
         """
         check_text(table, "the name of a table")
-        if not isinstance(key, Sequence):
-            raise InterfaceError(
-                f"the key is a list of names of columns, not {type(key).__name__}",
-                hint="such as key=['id']",
-                sqlstate="07006",
-            )
-        names = [key] if isinstance(key, str) else key
-        for each in names:
-            check_text(each, "the name of a key's column")
-        from pykudu_sql.executor.frames import table_of
+        from pykudu_sql.executor.frames import table_to_create
         from pykudu_sql.executor.row_iterators import with_tables_joined
 
+        name = ".".join(map(quote_name, table.split(".")))
         with self._error_boundary(""):
-            arrow_table, inferred = table_of(with_tables_joined(data))
-            name = ".".join(map(quote_name, table.split(".")))
-            statement = inferred.with_key(names).create_statement(name)
+            arrow_table, statement = table_to_create(name, with_tables_joined(data), key)
         if partition_by is not None:
             statement += f" PARTITION BY {partition_by}"
         try:
@@ -236,23 +221,28 @@ class Session:
 
         Raises DuplicateObjectError: a table or view has the name; Error: see `frame_of`.
         """
-        key = frame_name(name)
-        with self._error_boundary(""), self._state.running():
-            self._check_open()
-            self._frames.register(key, data, self.catalog, self._state.error_boundary.program_code)
-            self._plans.clear()
+        register = partial(self._frames.register, frame_name(name), data)
+        self._change_frames(lambda: register(self.catalog, self._state.error_boundary.program_code))
 
     def unregister(self, name: str) -> None:
         """Forget a frame. Raises UndefinedTableError: there is none of the name."""
-        key = frame_name(name)
-        with self._error_boundary(""), self._state.running():
-            self._check_open()
-            self._frames.unregister(key)
+        self._change_frames(partial(self._frames.unregister, frame_name(name)))
+
+    def _change_frames(self, change: Callable[[], None]) -> None:
+        def work() -> None:
+            change()
             self._plans.clear()
 
+        self._in_turn("", partial(self._while_open, work))
+
+    def _in_turn(self, sql: str, work: Callable[[], T]) -> T:
+        """Do the work of a statement once the session is free, its errors as those of the API."""
+        errors = self._error_boundary(sql)
+        with errors:
+            return self._state.run(work, errors)
+
     def _error_boundary(self, sql: str) -> ErrorBoundary:
-        self._state.error_boundary = errors = ErrorBoundary(sql, self._names, self._locate)
-        return errors
+        return ErrorBoundary(sql, self._names, self._locate)
 
     @property
     def catalog(self) -> Catalog:
@@ -316,9 +306,7 @@ class Session:
 
     def set_autocommit(self, value: bool) -> None:
         """Change it; switching it on commits an open transaction."""
-        with self._state.running():
-            self._check_open()
-            self._transactions.set_autocommit(value)
+        self._state.run(partial(self._while_open, self._transactions.set_autocommit, value))
 
     @property
     def has_uncommitted_rows(self) -> bool:
@@ -342,9 +330,7 @@ class Session:
         Raises SerializationError: another session changed the same rows first; it is rolled back;
         QueryCancelledError: it was cancelled; it is rolled back.
         """
-        with self._state.running():
-            self._check_open()
-            self._transactions.commit()
+        self._state.run(partial(self._while_open, self._transactions.commit))
 
     def refresh(self) -> None:
         """End the open transaction, if there is one, and see what others have committed since.
@@ -401,6 +387,10 @@ class Session:
                 self._state.close()
             finally:
                 self.database.release()
+
+    def _while_open(self, work: Callable[..., T], *arguments: object) -> T:
+        self._check_open()
+        return work(*arguments)
 
     def _check_open(self) -> None:
         if self.is_closed:

@@ -39,11 +39,13 @@ def cancelled(state: SessionState) -> Callable[[], AbstractContextManager[None]]
 
     @contextmanager
     def block() -> Iterator[None]:
-        with state.running():
+        with state.lock, state.cancellation.at_work:
+            state.cancellation.begin(0)
             state.cancellation.request()
             with suppress(QueryCancelledError):
                 while True:
                     state.check_cancelled()
             yield
+            state.cancellation.end()
 
     return block

@@ -170,19 +170,21 @@ def test_a_request_holds_for_the_statement_that_runs_and_no_other() -> None:
     pressed: list[int] = []
     cancellation = Cancellation(lambda: pressed.append(1))
     cancellation.request()
-    cancellation.begin(0)
-    cancellation.check()
-    cancellation.request()
-    _wait_for(lambda: len(pressed) > 2)
-    with pytest.raises(QueryCancelledError):
+    with cancellation.at_work:
+        cancellation.begin(0)
         cancellation.check()
-    cancellation.end()
+        cancellation.request()
+        _wait_for(lambda: len(pressed) > 2)
+        with pytest.raises(QueryCancelledError):
+            cancellation.check()
+        cancellation.end()
     count = len(pressed)
-    cancellation.begin(0)
-    cancellation.check()
-    time.sleep(0.06)
-    assert len(pressed) == count
-    cancellation.end()
+    with cancellation.at_work:
+        cancellation.begin(0)
+        cancellation.check()
+        time.sleep(0.06)
+        assert len(pressed) == count
+        cancellation.end()
 
 
 @pytest.mark.parametrize("in_transaction", [False, True])
@@ -348,17 +350,19 @@ def test_each_fetch_may_take_as_long_as_a_statement(monkeypatch: pytest.MonkeyPa
 
 def test_work_for_an_earlier_statement_goes_on_when_a_later_one_is_stopped() -> None:
     cancellation = Cancellation(lambda: None)
-    cancellation.begin(0)
-    earlier = cancellation.number
-    cancellation.end()
-    cancellation.begin(1)
-    later = cancellation.number
-    deadline = time.monotonic() + 10
-    with pytest.raises(QueryCancelledError, match="statement_timeout, 1 ms"):
-        while time.monotonic() < deadline:
-            cancellation.check_for(earlier)
-            cancellation.check_for(later)
-    cancellation.end()
+    with cancellation.at_work:
+        cancellation.begin(0)
+        earlier = cancellation.number
+        cancellation.end()
+    with cancellation.at_work:
+        cancellation.begin(1)
+        later = cancellation.number
+        deadline = time.monotonic() + 10
+        with pytest.raises(QueryCancelledError, match="statement_timeout, 1 ms"):
+            while time.monotonic() < deadline:
+                cancellation.check_for(earlier)
+                cancellation.check_for(later)
+        cancellation.end()
     cancellation.check_for(earlier)
 
 
@@ -439,6 +443,6 @@ def test_the_end_of_the_process_sees_a_statement_before_that_looks_whether_it_ma
         raise SystemExit
 
     monkeypatch.setattr(cancellation_module, "check_process", check_process)
-    with pytest.raises(SystemExit):
+    with pytest.raises(SystemExit), cancellation.at_work:
         cancellation.begin(0)
     assert not cancellation.stop_at_exit()

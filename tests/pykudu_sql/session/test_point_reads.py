@@ -146,6 +146,18 @@ def test_runs_are_counted_as_others_are(conn: pykudu_sql.Connection) -> None:
     assert after == (before[0] + 3, before[1] + 2)
 
 
+def test_a_forked_child_reads_nothing(
+    conn: pykudu_sql.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conn.execute("BEGIN")
+    session = session_of(conn)
+    assert takes_short_path(conn)
+    monkeypatch.setattr(session.process, "is_current", False)
+    assert not takes_short_path(conn)
+    with pytest.raises(pykudu_sql.InterfaceError, match="forked"):
+        session.execute(SELECT, (1,))
+
+
 def test_a_closed_connection_reads_nothing(conn: pykudu_sql.Connection) -> None:
     cursor = conn.cursor()
     session = session_of(conn)
