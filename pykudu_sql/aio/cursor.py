@@ -17,8 +17,13 @@ _ROWS_AT_ONCE = 1000
 
 
 class AsyncCursor:
-    """Runs statements one after the other and holds the rows of the last one."""
+    """Runs statements one after the other and holds the rows of the last one.
 
+    Attributes:
+        lastrowid: always None; rows have keys instead.
+    """
+
+    lastrowid: None = None
     row_factory = ForeignAttribute(ROW_FACTORY)
 
     def __init__(self, cursor: Cursor, worker: Worker) -> None:
