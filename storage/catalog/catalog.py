@@ -134,22 +134,24 @@ class Catalog:
             )
         if table is None:
             table = self.renamed_later(full)
+            self.require_completeness(name, table)
         if table is None:
-            self.require_completeness(name)
             raise self._undefined(name)
         return table
 
-    def require_completeness(self, name: str) -> None:
+    def require_completeness(self, name: str, renamed: TableInfo | None = None) -> None:
         """See that a table which this catalog lacks was none at its moment.
 
-        `name`: of the table. Raises HistoryPurgedError: there may have been one, that history does
-        not reach back to.
+        `name`: of the table; `renamed`: one that got the name later, if any. Raises
+        HistoryPurgedError: there may have been one, that history does not reach back to.
         """
         if self.complete_since:
             since = format_timestamp(first_beyond(self.complete_since))
+            hint = f"every table is known as of {since} and later"
+            if renamed is not None:
+                hint += f"; the table of that name was '{renamed.name}' then"
             raise HistoryPurgedError(
-                f"history does not reach back to a table '{name}' at that moment",
-                hint=f"every table is known as of {since} and later",
+                f"history does not reach back to a table '{name}' at that moment", hint=hint
             )
 
     def _undefined(self, name: str) -> UndefinedTableError:

@@ -105,3 +105,20 @@ def test_an_age_is_seconds_or_words(text: object, seconds: int) -> None:
 def test_other_ages_are_refused(text: object) -> None:
     with pytest.raises(InvalidValueError, match="'history_max_age' cannot be"):
         stored_setting_value("history_max_age", text)
+
+
+def test_the_name_of_a_table_whose_past_is_purged_is_not_that_of_the_table_that_got_it(
+    connection: Connection,
+) -> None:
+    connection.execute(
+        "CREATE TABLE u (k STRING PRIMARY KEY) TBLPROPERTIES ('kudu.table.history_max_age_sec'='0')"
+    )
+    [(moment,)] = rows(connection, "SELECT now()")
+    connection.execute("ALTER TABLE u RENAME TO x")
+    connection.execute("ALTER TABLE t RENAME TO u")
+    connection.execute("VACUUM")
+    query = f"SELECT * FROM u AS OF '{moment}'"
+    with pytest.raises(pykudu_sql.Error, match="does not reach back to a table 'u'") as caught:
+        rows(connection, query)
+    assert "the table of that name was 't' then" in str(caught.value)
+    assert rows(connection, f"SELECT * FROM t AS OF '{moment}'") == [(1, 1)]
