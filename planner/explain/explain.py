@@ -208,9 +208,10 @@ def _engine(query: Query, facts: EngineFacts | None) -> list[str]:
         top = [] if query.top is None else [_top(query.top, query.scans[0])]
         early = () if query.early is None else query.early.subqueries
         first = [
-            f"computed first if {each.target} is large: the subquery over "
+            f"computed first if {each.narrowing.target} is large: the subquery over "
             f"{', '.join(scan.name for scan in each.query.scans)}"
             for each in early
+            if each.narrowing is not None
         ]
         by_key = [] if query.sorted_groups is None else [_by_key(query.scans[0])]
         return _tree("ENGINE", [f"sql: {query.sql}", *by_codes, *by_key, *first, *top, *unused])

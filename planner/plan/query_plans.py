@@ -11,6 +11,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.operands.template import PredicateTemplate
 from pykudu_sql.planner.operands.value import ComputedNumbers, Parameter, ParameterKey, United
 from pykudu_sql.storage.catalog.table_info import TableInfo
+from pykudu_sql.storage.common.predicate.column_predicate import Op
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, Summary
 from pykudu_sql.storage.common.rows.history_columns import HistoryKind
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
@@ -178,20 +179,33 @@ class TopRows:
 
 
 @dataclass(frozen=True, slots=True)
+class Narrowing:
+    """How values that were computed first filter a scan.
+
+    Attributes:
+        target: name of the scan.
+        column_id: its column that meets the values.
+        op: how it is compared with the one value; None where it is one of the values.
+    """
+
+    target: str
+    column_id: int
+    op: Op | None
+
+
+@dataclass(frozen=True, slots=True)
 class EarlySubquery:
-    """A subquery under IN that is computed before the scans around it.
+    """A subquery that is computed before the scans around it.
 
     Attributes:
         name: of the relation of its values.
         query: the subquery, of one column.
-        target: name of the scan that its values filter.
-        target_id: the column that meets them.
+        narrowing: the scan that its values filter; None of a part of another one.
     """
 
     name: str
     query: "Query"
-    target: str
-    target_id: int
+    narrowing: Narrowing | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,18 @@ def row_limit(tree: exp.Expr, bound: BoundQuery) -> RowLimit | None:
 def summaries(tree: exp.Expr, bound: BoundQuery) -> tuple[Summary, ...]:
     """What each column of a query summarizes of its one table; nothing if one is no summary."""
     reference = only_table(tree, bound)
-    if reference is None or not reference.is_plain:
+    return () if reference is None else summaries_of(tree, bound, reference)
+
+
+def summaries_of(
+    tree: exp.Expr, bound: BoundQuery, reference: TableReference
+) -> tuple[Summary, ...]:
+    """What each column of a SELECT summarizes of the one table that it reads.
+
+    `reference`: the table. Returns nothing if one is no summary.
+    """
+    source = tree.args.get("from_")
+    if not reference.is_plain or source is None or source.this is not reference.node:
         return ()
     if any(value for name, value in tree.args.items() if name not in _WHOLE_TABLE):
         return ()

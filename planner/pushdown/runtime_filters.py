@@ -108,7 +108,7 @@ def in_subquery(node: exp.Expr, bound: BoundQuery) -> InSubquery | None:
     if not isinstance(node, exp.In) or node.args.get("query") is None:
         return None
     select = _single_select(node.args["query"])
-    target, source = _end(node.this, bound), _only_column(select, bound)
+    target, source = _end(node.this, bound), _only_cells(select, bound)
     if select is None or target is None or source is None or not _may_filter(source, target):
         return None
     return InSubquery(select, (target.reference, target.column.id))
@@ -197,6 +197,15 @@ def _only_column(select: exp.Select | None, bound: BoundQuery) -> _End | None:
         return None
     (item,) = select.expressions
     return _end(item.this if isinstance(item, exp.Alias) else item, bound)
+
+
+def _only_cells(select: exp.Select | None, bound: BoundQuery) -> _End | None:
+    """The stored column that a SELECT gives some cells of: as it is, or the extremes of groups."""
+    if select is None or len(select.expressions) != 1:
+        return None
+    item = select.expressions[0].unalias()
+    is_extreme = isinstance(item, exp.Max | exp.Min) and not item.expressions
+    return _end(item.this if is_extreme else item, bound)
 
 
 def _end(node: exp.Expr, bound: BoundQuery) -> _End | None:

@@ -59,7 +59,9 @@ def query_lines(query: LogicalQuery) -> Iterator[str]:
         yield from (f"compared: {note}" for note in dict.fromkeys(noted_numbers(query.tree)))
     yield from map(_scan_line, query.scans)
     for mark in query.early:
-        yield f"computed first: {', '.join(sorted(mark.scans))} for {mark.target} as {mark.name}"
+        if mark.narrowing is not None:
+            scans, target = ", ".join(sorted(mark.scans)), mark.narrowing.target
+            yield f"computed first: {scans} for {target} as {mark.name}"
     for coded in query.group_keys:
         yield f"group key: {coded.scan}.{coded.column} by {coded.code}"
     for name, values in query.lists:

@@ -252,7 +252,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("derive_types", _derive_types),
     Pass("plan_scans", plan_scans),
     Pass("qualify_columns", qualify_columns),
-    Pass("choose_early_subqueries", _choose_early_subqueries, (exp.Having,)),
+    Pass("choose_early_subqueries", _choose_early_subqueries, (exp.Subquery, exp.In)),
     Pass("choose_group_codes", _choose_group_codes, (exp.Group,)),
     Pass("name_long_lists", _name_long_lists, (exp.In,)),
     Pass("fold_names", _fold_names),

@@ -116,8 +116,9 @@ def _physical(query: LogicalQuery) -> Query:
         null_free=null_free_form(query.tree) if query.nodes.has(exp.Window) else None,
     )
     groups_of = partial(sorted_groups, bound=bound, decided=query.decided, scans=query.scan_names)
-    if query.early:
-        return replace(plan, early=early_form(plan, query.early, groups_of))
+    early = early_form(plan, query.early, groups_of) if query.early else None
+    if early is not None:
+        return replace(plan, early=early)
     if query.nodes.has(exp.Group, exp.Distinct):
         return replace(plan, sorted_groups=groups_of(plan))
     return plan

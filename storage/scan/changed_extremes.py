@@ -9,12 +9,9 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
-from pykudu_sql.storage.common.types.arrays import array_to_cells, plain
+from pykudu_sql.storage.common.types.arrays import extreme_cells
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell, Kind
 from pykudu_sql.storage.common.types.widening import in_type
@@ -54,9 +51,9 @@ def changed_extremes(
     def bounds_of(block: int) -> Bounds:
         first, end = zone.first_ordinals[block : block + 2].tolist()
         cells = base.column(column, first, end)
-        return _bounds(apply_patch(cells, first, patch, column.type), column)
+        return extreme_cells(apply_patch(cells, first, patch, column.type), column.type)
 
-    low, high = _bounds(in_type(patch.values, column.type.arrow), column)
+    low, high = extreme_cells(in_type(patch.values, column.type.arrow), column.type)
     bounded = zone.has_bounds.nonzero()[0].tolist()
     least = _End(low, operator.lt).beyond(bounded, zone.mins.tolist(), lambda b: bounds_of(b)[0])
     greatest = _End(high, operator.gt).beyond(
@@ -100,11 +97,3 @@ class _End:
 
     def _is_passed_by(self, cell: Cell) -> bool:
         return cell is not None and (self.cell is None or self.is_beyond(cell, self.cell))
-
-
-def _bounds(cells: pa.Array, column: ColumnSchema) -> Bounds:
-    """The least and the greatest of some cells, NULL where none has a value."""
-    ends = pc.min_max(plain(cells))
-    both = pa.array([ends["min"], ends["max"]], column.type.arrow)
-    low, high = array_to_cells(both, column.type)
-    return low, high

@@ -28,11 +28,12 @@ from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.reading.query_parameters import check_parameter_values
 from pykudu_sql.executor.reading.scans import relation_of, rows_to_scan
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.operands.comparison import conjunction
+from pykudu_sql.planner.operands.comparison import compare, conjunction
 from pykudu_sql.planner.operands.template import bind_predicate
 from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.frame_table import FrameTable
 from pykudu_sql.planner.plan.plan import Query, Scan
+from pykudu_sql.planner.plan.query_plans import Narrowing
 from pykudu_sql.storage.catalog.system_catalog import is_system
 from pykudu_sql.storage.common.predicate.column_predicate import Among, InList, Predicate
 from pykudu_sql.storage.common.predicate.integer_set import IntegerSet
@@ -41,6 +42,7 @@ from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import combine
 from pykudu_sql.storage.common.types.from_buffers import numbers_of
 from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import DataType
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 MAX_VALUES = 4096
@@ -71,19 +73,17 @@ class ScanReport:
 
 @dataclass(frozen=True, slots=True)
 class ConstantFilter:
-    """The values of a subquery that was computed first, and the scan that they narrow.
+    """The values of a subquery that was computed first.
 
     Attributes:
         name: of the relation that the query reads.
         rows: of one column.
-        target: name of the scan.
-        target_id: the column that meets the values.
+        narrowing: the scan that they narrow, if any.
     """
 
     name: str
     rows: pa.Table
-    target: str
-    target_id: int
+    narrowing: Narrowing | None
 
 
 @dataclass(slots=True)
@@ -140,7 +140,8 @@ def relations_of(
     relations: dict[str, Relation] = dict(query.lists)
     for each in fixed_values:
         relations[each.name] = each.rows
-        _narrow(each, pending[each.target])
+        if each.narrowing is not None:
+            _narrow(each.rows.column(0), each.narrowing, pending[each.narrowing.target])
     budget = state.store.budget
     left = min(state.settings.scan_memory_bytes, budget.free)
     while pending:
@@ -208,14 +209,31 @@ def _order(waiting: _Pending) -> tuple[float, int]:
     return waiting.left, -len(waiting.scan.column_ids)
 
 
-def _narrow(fixed_values: ConstantFilter, target: _Pending) -> None:
+def _narrow(values: pa.ChunkedArray, narrowing: Narrowing, target: _Pending) -> None:
     """Filter a scan by the values of a subquery."""
-    values = fixed_values.rows.column(0)
-    predicate = _in_list(values, target.rows, target, fixed_values.target_id) or _integer_set(
-        values, target.rows, target, fixed_values.target_id, {}, fixed_values.target_id
-    )
-    if predicate is not None:
-        _add(predicate, target, len(values) / max(1, target.rows))
+    column_id, op = narrowing.column_id, narrowing.op
+    if op is None:
+        predicate = _in_list(values, target.rows, target, column_id) or _integer_set(
+            values, target.rows, target, column_id, {}, column_id
+        )
+        if predicate is not None:
+            _add(predicate, target, len(values) / max(1, target.rows))
+        return
+    column = target.scan.table.schema.by_id[column_id]
+    # Of several values in place of one the engine says that they are.
+    if len(values) < 2 and _is_comparable(values.type, column.type):
+        value = values[0].as_py() if len(values) else None
+        _add(compare(column, op, value).predicate, target, 1 / _FILTER_SHARE)
+
+
+def _is_comparable(arrow: pa.DataType, column_type: DataType) -> bool:
+    """Whether the engine compares a value of a type with a column's cells as they are."""
+    if column_type.is_text:
+        return bool(pa.types.is_string(arrow) or pa.types.is_string_view(arrow))
+    stored = column_type.arrow
+    if pa.types.is_integer(stored) or pa.types.is_decimal(stored):
+        return bool(pa.types.is_integer(arrow) or pa.types.is_decimal(arrow))
+    return bool(arrow == stored)
 
 
 def _apply_runtime_filters(
@@ -239,7 +257,7 @@ def _apply_runtime_filters(
     return filtered
 
 
-def _add(predicate: InList | Among, target: _Pending, share: float) -> None:
+def _add(predicate: Predicate, target: _Pending, share: float) -> None:
     """Filter a scan. `share`: of the filter's table, the rows that it has the values of. As large
     a share of the other table is left where each row of one has its row of the other."""
     own = target.predicate

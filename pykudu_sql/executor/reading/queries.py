@@ -22,6 +22,7 @@ from pykudu_sql.executor.reading.scanned_rows import (
     selected_rows,
 )
 from pykudu_sql.executor.reading.scans import StreamedScan, rows_at_hand
+from pykudu_sql.executor.reading.summaries import BIGINT, summarize
 from pykudu_sql.executor.reading.top_rows import narrowed_queries
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.operands.value import ParameterValues
@@ -29,27 +30,25 @@ from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.results.result import Outcome, Row, RowResult, header
 from pykudu_sql.results.table_result import TableResult
 from pykudu_sql.settings import EMBEDDED
-from pykudu_sql.storage.common.types.cells import from_cell
-from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.common.types.types import DataType
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 NO_RELATIONS: Mapping[str, Relation] = {}
-_BIGINT = DataType(Kind.INT64)
 
 
 def select(state: SessionState, query: Query, parameters: ParameterValues) -> Outcome:
     """Run a query."""
     transaction = state.transactions.reading()
     if query.summary:
-        row = _summarize(query, transaction)
-        if row is not None:
-            return row
+        summary = summarize(query, transaction)
+        if summary is not None:
+            return _one_row(query, *summary)
     if state.settings.engine != EMBEDDED:
         result = answer(state, query, parameters, transaction)
         return _materialized(result.table, query, result.types)
     count = counted_rows(state, query, parameters, transaction)
     if count is not None:
-        return _one_row(query, [_BIGINT] * query.counted, (count,) * query.counted)
+        return _one_row(query, [BIGINT] * query.counted, (count,) * query.counted)
     outcome = _read_rows(state, query, parameters, transaction)
     if outcome is None:
         return _computed_rows(state, query, parameters, transaction)
@@ -174,26 +173,6 @@ def _next(
             relation.check.serve_running()
     with error_boundary, failures_of(relations):
         return stream.read()
-
-
-def _summarize(query: Query, transaction: Transaction) -> Outcome | None:
-    """The one row of a query about whole tables, None when its rows have to be read."""
-    (scan,) = query.scans
-    if scan.bound is not None:
-        transaction.wait_until_readable(scan.bound)
-    facts = transaction.summarize(scan.table, query.summary, scan.bound)
-    if facts is None:
-        return None
-    by_id = scan.table.schema.by_id
-    types = [
-        _BIGINT if aggregate.column_id is None else by_id[aggregate.column_id].type
-        for aggregate in query.summary
-    ]
-    row = tuple(
-        None if fact is None else from_cell(fact, data_type)
-        for fact, data_type in zip(facts, types, strict=True)
-    )
-    return _one_row(query, types, row)
 
 
 def _one_row(query: Query, types: Sequence[DataType], row: Row) -> Outcome:

@@ -26,10 +26,9 @@ from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import (
     array_to_cells,
     distinct_values,
+    extreme_cells,
     plain,
-    stored_numbers,
 )
-from pykudu_sql.storage.common.types.types import Cell, DataType
 from pykudu_sql.storage.errors import IntegrityError
 from pykudu_sql.storage.transaction.transaction import Transaction
 
@@ -124,15 +123,6 @@ def _key_predicates(table: TableInfo, proposed: Columns) -> Iterator[PredicateTe
         elif len(values) <= _MAX_SEPARATE:
             yield InList(column.id, tuple(array_to_cells(values, column.type)))
         else:
-            low, high = _ends(values, column.type)
+            low, high = extreme_cells(values, column.type)
             yield Comparison(column.id, Op.GE, low)
             yield Comparison(column.id, Op.LE, high)
-
-
-def _ends(values: pa.Array, column_type: DataType) -> list[Cell]:
-    """The least and the greatest of some values without NULL."""
-    is_narrow = not column_type.is_variable and values.type.bit_width <= 64
-    numbers = stored_numbers(values, column_type) if is_narrow else values
-    ends = pc.min_max(numbers)
-    both = pa.array([ends["min"].as_py(), ends["max"].as_py()], numbers.type)
-    return array_to_cells(both.view(values.type), column_type)

@@ -218,6 +218,17 @@ def distinct_values(values: pa.Array, column_type: DataType) -> pa.Array:
     return plain(pc.unique(values)).drop_null()
 
 
+def extreme_cells(values: pa.Array, column_type: DataType) -> tuple[Cell, Cell]:
+    """The least and the greatest of some values as cells, NULL where none has a value."""
+    is_narrow = column_type.kind is Kind.DECIMAL and column_type.width < 16
+    # Arrow has no kernels for narrow decimals.
+    ordered = stored_numbers(values, column_type) if is_narrow else plain(values)
+    ends = pc.min_max(ordered)
+    both = pa.array([ends["min"].as_py(), ends["max"].as_py()], ordered.type)
+    low, high = array_to_cells(both.view(column_type.arrow) if is_narrow else both, column_type)
+    return low, high
+
+
 def constant_array(cell: Cell, column_type: DataType, length: int) -> pa.Array:
     """An array of one cell repeated, as for the read default of a column a file lacks."""
     if cell is None:

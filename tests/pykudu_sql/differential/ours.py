@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pykudu_sql
-from pykudu_sql.executor.reading import join_bounds, join_scans
+from pykudu_sql.executor.reading import early_subqueries, join_bounds, join_scans
 from pykudu_sql.executor.reading.groups import dictionary_codes, sorted_groups
 from pykudu_sql.executor.reading.queries import select
 from pykudu_sql.planner.parse.source_text import SourceText
@@ -51,7 +51,9 @@ class Ours:
         few_rows = patch.object(dictionary_codes, "LEAST_ROWS", 0)
         few_grouped = patch.object(sorted_groups, "LEAST_ROWS", 0)
         bounded = patch.object(join_bounds, "LEAST_ROWS", 0)
-        with few_rows, few_grouped, bounded, patch.object(join_scans, "LEAST_LOOKED_UP", 0):
+        filtered = patch.object(join_scans, "LEAST_LOOKED_UP", 0)
+        early = patch.multiple(early_subqueries, LEAST_LOOKED_UP=0, _MANY_COLUMNS=0)
+        with few_rows, few_grouped, bounded, filtered, early:
             return self._connection.execute(sql, tuple(values)).fetchall()
 
     def rows_unaided(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:

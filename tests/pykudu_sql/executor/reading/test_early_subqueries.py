@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -90,4 +91,68 @@ def test_a_transaction_sees_its_own_rows_in_both(connection: Connection) -> None
     assert connection.execute(sql).fetchall() == [(1,)]
     connection.execute("DELETE FROM orders WHERE id = 78")
     assert connection.execute(sql).fetchall() == [(0,)]
+    connection.rollback()
+
+
+VALUES = [
+    "id = (SELECT max(order_id) FROM lines)",
+    "id > (SELECT max(order_id) FROM lines) - 10",
+    "(SELECT min(order_id) FROM lines WHERE amount = 98) >= id",
+    "id = (SELECT max(order_id) FROM lines WHERE amount > 1000)",
+    "id < (SELECT avg(amount) FROM lines)",
+    "id <= (SELECT sum(amount) FROM lines WHERE id < 4)",
+    "id IN (SELECT max(order_id) FROM lines GROUP BY amount)",
+    "id IN (SELECT order_id FROM lines ORDER BY id DESC LIMIT 5)",
+    "id BETWEEN (SELECT min(order_id) FROM lines) + 5 AND (SELECT count(*) FROM lines) - 11990",
+    "word = (SELECT max(word) FROM orders WHERE n = 3) AND id < 40",
+    "n = (SELECT amount FROM lines WHERE id = 3)",
+]
+
+
+@pytest.mark.parametrize("condition", VALUES)
+@pytest.mark.parametrize("columns", ["*", "id", "count(*)"])
+def test_a_value_gives_the_answer_of_the_whole(
+    connection: Connection, columns: str, condition: str
+) -> None:
+    sql = f"SELECT {columns} FROM orders WHERE {condition}"
+    with patch.object(early_subqueries, "_MANY_COLUMNS", 0):
+        early = connection.execute(sql).fetchall()
+    with patch.object(early_subqueries, "LEAST_LOOKED_UP", ROWS * 100):
+        assert sorted(early) == sorted(connection.execute(sql).fetchall())
+
+
+def test_a_value_narrows_the_scan_around(connection: Connection) -> None:
+    sql = "SELECT * FROM orders WHERE id > (SELECT max(order_id) FROM lines) - 10"
+    ((text,),) = connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}").fetchall()
+    scans = {scan["table"]: scan for scan in json.loads(text)["scans"]}
+    assert scans["orders"]["rows"] == 10
+
+
+def test_several_values_in_place_of_one_are_refused(connection: Connection) -> None:
+    sql = "SELECT * FROM orders WHERE id = (SELECT order_id FROM lines)"
+    with pytest.raises(pykudu_sql.Error) as early:
+        connection.execute(sql).fetchall()
+    with (
+        patch.object(early_subqueries, "LEAST_LOOKED_UP", ROWS * 100),
+        pytest.raises(pykudu_sql.Error) as plain,
+    ):
+        connection.execute(sql).fetchall()
+    assert (early.value.sqlstate, str(early.value)) == (plain.value.sqlstate, str(plain.value))
+
+
+def test_a_value_that_cannot_be_computed_fails_as_the_whole_does(connection: Connection) -> None:
+    sql = "SELECT * FROM orders WHERE id = (SELECT max(word) FROM orders WHERE n = 1) - 1"
+    with pytest.raises(pykudu_sql.Error) as early:
+        connection.execute(sql).fetchall()
+    assert early.value.sqlstate != "XX000"
+
+
+def test_a_value_sees_the_rows_of_its_transaction(connection: Connection) -> None:
+    sql = "SELECT * FROM orders WHERE id = (SELECT max(order_id) FROM lines)"
+    connection.execute("BEGIN")
+    connection.execute("UPDATE lines SET order_id = 77 WHERE order_id > 77")
+    connection.execute("DELETE FROM lines WHERE order_id > 77")
+    assert [row[0] for row in connection.execute(sql).fetchall()] == [77]
+    connection.execute("UPDATE orders SET n = 100 WHERE id = (SELECT max(order_id) FROM lines)")
+    assert connection.execute("SELECT id FROM orders WHERE n = 100").fetchall() == [(77,)]
     connection.rollback()
