@@ -40,6 +40,15 @@ from pykudu_sql.planner.pushdown.time_condition import time_condition
 from pykudu_sql.storage.common.predicate.column_predicate import NEVER, InList, Op
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
+# Calls of a column and a constant as the patterns of LIKE that they are.
+_ITSELF = "{}"
+_PATTERNS: Mapping[type[exp.Expr], str] = {
+    exp.Like: _ITSELF,
+    exp.StartsWith: "{}%",
+    exp.EndsWith: "%{}",
+    exp.Contains: "%{}%",
+}
+_WILDCARDS = frozenset("%_")
 STRAIGHT: Mapping[DerivedTable, Scope] = {}
 
 
@@ -207,7 +216,8 @@ class ConditionReader:
         return Condition(reference, null_test(schema, not negated), negated, True)
 
     def _like(self, node: exp.Expr) -> Condition | None:
-        if not isinstance(node, exp.Like) or isinstance(node.parent, exp.Escape):
+        marks = _PATTERNS.get(type(node))
+        if marks is None or isinstance(node.parent, exp.Escape):
             return None
         if node.args.get("negate"):  # NOT LIKE is no Not around a Like
             return None
@@ -219,9 +229,10 @@ class ConditionReader:
         ):
             return None
         reference, schema = bound_column
-        if not schema.type.is_text:
+        text = constant.value
+        if not schema.type.is_text or (marks != _ITSELF and not _WILDCARDS.isdisjoint(text)):
             return None
-        predicate, is_exact = like(schema, constant.value)
+        predicate, is_exact = like(schema, marks.format(text))
         return Condition(reference, predicate, True, is_exact)
 
     def _flag(self, node: exp.Expr) -> Condition | None:

@@ -38,6 +38,10 @@ def conditions(where: str, context: PlanContext) -> list[tuple[str, str, bool]]:
         ("s like '_b%c%'", "s LIKE '_b%c%'", True),
         ("s like 'a%b'", "s STARTS WITH 'a' AND s LIKE 'a%b'", True),
         (r"s like 'a\b%c'", r"s STARTS WITH 'a\b'", True),
+        ("starts_with(s, 'ab')", "s STARTS WITH 'ab'", True),
+        ("s ^@ ''", "s IS NOT NULL", True),
+        ("ends_with(s, 'ab')", "s LIKE '%ab'", True),
+        ("contains(s, 'ab')", "s LIKE '%ab%'", True),
         # Values that the engine casts to a type that holds less of them, or of the column.
         ("a = cast(8 as float)", "a >= 7 AND a <= 9", True),
         ("a < cast(16777216 as float)", "a <= 16777221", True),
@@ -62,6 +66,7 @@ def test_an_expression_says_a_condition_of_its_table(
 @pytest.mark.parametrize(
     "where",
     [
+        "contains(s, 'a%')", "starts_with('ab', s)", "not contains(s, 'a')",
         "a = b", "a = 1 or d > b", "s not like 'ab%'", "a in (1, b)", "a + 1 = 2", "a = random()",
         "a between symmetric 3 and 1", "a = 1 or t_id = 2",
     ],
