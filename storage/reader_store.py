@@ -7,6 +7,7 @@ own: transactions that began on an earlier view keep that.
 import threading
 from contextlib import ExitStack
 
+from pykudu_sql.storage.common.ctrl_c import DeferSigint
 from pykudu_sql.storage.common.types.hybrid_time import last_before
 from pykudu_sql.storage.fs.directory_check import check_entries
 from pykudu_sql.storage.fs.env import Env
@@ -44,16 +45,20 @@ class ReaderStore(OpenStore):
         """See `OpenStore.refresh`."""
         reader = self._reader
         with self._refreshing:
-            if not reader.has_changed():
-                return
-            view = reader.view
-            reader.refresh()
-            if reader.view is view:
-                committer, newest = self._services.committer, last_before(reader.bound)
-                committer.clock.update(newest)
-                committer.mvcc.publish(newest)
-            else:
-                self._services = _services_over(self._resources, reader)
+            if reader.has_changed():
+                with DeferSigint():  # else what was read would not be shown until more is written
+                    self._show_newest()
+
+    def _show_newest(self) -> None:
+        reader = self._reader
+        view = reader.view
+        reader.refresh()
+        if reader.view is view:
+            committer, newest = self._services.committer, last_before(reader.bound)
+            committer.clock.update(newest)
+            committer.mvcc.publish(newest)
+        else:
+            self._services = _services_over(self._resources, reader)
 
     def _position(self) -> Position:
         return self._reader.view.position

@@ -16,6 +16,7 @@ import pykudu_sql
 from pykudu_sql.storage.errors import LockedError, ReadOnlyError
 from pykudu_sql.storage.fs.lease import oldest_lease
 from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.recovery.database_reader import DatabaseReader
 
 WRITER = """
 import sys, pykudu_sql
@@ -185,3 +186,26 @@ def contents(path: Path) -> dict[str, bytes]:
     """Every file but the leases."""
     files = (p for p in path.rglob("*") if p.is_file() and p.parent.name != "leases")
     return {str(p): p.read_bytes() for p in files}
+
+
+def test_ctrl_c_while_a_reader_takes_in_what_is_new_loses_none_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, refresh = tmp_path / "db", DatabaseReader.refresh
+
+    def pressed(reader: DatabaseReader) -> None:
+        refresh(reader)
+        signal.raise_signal(signal.SIGINT)
+
+    with process(WRITER, path) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        ask(writer, "1")
+        with pykudu_sql.connect(str(path), read_only=True, autocommit=True) as conn:
+            query = "SELECT n FROM t WHERE id = ?"
+            assert [conn.execute(query, (0,)).fetchone() for _ in range(3)] == [(1,)] * 3
+            ask(writer, "1")
+            monkeypatch.setattr(DatabaseReader, "refresh", pressed)
+            with pytest.raises(KeyboardInterrupt):
+                conn.execute(query, (0,))
+            assert conn.execute(query, (0,)).fetchone() == (2,)
