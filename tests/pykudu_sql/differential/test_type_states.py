@@ -40,7 +40,8 @@ TYPES: Mapping[str, Sequence[str]] = {
 NO_KEYS = ("BOOLEAN", "FLOAT", "DOUBLE")
 ENCODINGS = ("PLAIN_ENCODING", "DICT_ENCODING", "RLE", "BIT_SHUFFLE", "PREFIX_ENCODING", "DELTA")
 READS = """
-SELECT min(c), max(c), count(c), count(*) FROM t
+SELECT min(c), max(c), count(*) FROM t
+SELECT min(c), count(c) FROM t
 SELECT c, count(*) FROM t GROUP BY c
 SELECT DISTINCT c FROM t
 SELECT k, c FROM t ORDER BY c, k LIMIT 3
