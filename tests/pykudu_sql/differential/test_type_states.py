@@ -88,13 +88,13 @@ WRITES = """
 UPDATE t SET c = {v} WHERE k % 7 = 1
 UPDATE t SET c = NULL WHERE k % 9 = 2
 UPDATE t SET c = {v} WHERE c = {w}
-DELETE FROM t WHERE c = {v} AND k > 20
 """.strip().splitlines()
 WRITES_BY_KEY = """
 UPDATE u SET v = q WHERE p = {v}
-DELETE FROM u WHERE q = 3
 INSERT INTO u VALUES ({w}, 4, 70) ON CONFLICT (p, q) DO UPDATE SET v = excluded.v + 1
 """.strip().splitlines()
+DELETES = "DELETE FROM t WHERE c = {v} AND k > 20"
+DELETES_BY_KEY = "DELETE FROM u WHERE q = 3 OR p = {v}"
 ROWS = 40
 
 
@@ -163,6 +163,11 @@ class _Pair:
         for template in (*WRITES, *(WRITES_BY_KEY if self.has_keys else ())):
             self.do(template)
 
+    def delete(self) -> None:
+        """Delete rows of both."""
+        for template in (DELETES, *([DELETES_BY_KEY] if self.has_keys else [])):
+            self.do(template)
+
 
 def _shown(value: object) -> str:
     """A value as text, the same for values that are equal."""
@@ -182,6 +187,8 @@ def test_reads_of_a_type_are_those_of_duckdb_in_every_state(sql_type: str) -> No
         pair.upkeep("FLUSH TABLE {}")
         assert list(pair.differences()) == []
         pair.change()
+        assert list(pair.differences()) == []
+        pair.delete()
         assert list(pair.differences()) == []
         pair.upkeep("OPTIMIZE TABLE {}")
         pair.change()
