@@ -1,6 +1,8 @@
 """Few rows in the order of an ORDER BY, without the engine."""
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from pykudu_sql.executor.reading.sorted_places import sorted_places
@@ -73,3 +75,33 @@ def test_no_rows_have_no_places(limit: int | None) -> None:
     )
     assert order is not None
     assert len(order) == 0
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(pa.int8(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.date32()),
+        *(pa.timestamp("us"), pa.decimal64(12, 0), pa.decimal128(20, 0), pa.string()),
+    ],
+)
+def test_the_first_of_many_rows_are_those_of_a_sort_whatever_order_they_are_in(
+    kind: pa.DataType, descending: bool
+) -> None:
+    ascending = np.arange(20_000) // 160 - 60
+    shuffled = np.random.default_rng(7).permutation(ascending)
+    for numbers in (ascending, ascending[::-1], shuffled):
+        integers = pa.array(numbers.astype(np.int32))
+        through = pa.int64() if pa.types.is_timestamp(kind) else pa.int32()
+        cells = integers.cast(through).cast(kind)
+        columns = {3: pa.chunked_array([cells[:700], cells[700:]]), 5: pa.array(range(20_000))}
+        sort = (SortKey(3, descending, False), SortKey(5, True, False))
+        whole = pa.table({"a": columns[3], "b": columns[5]})
+        order = [("a", "descending" if descending else "ascending"), ("b", "descending")]
+        kept = cells.cast(pa.decimal128(12, 0)) if kind == pa.decimal64(12, 0) else columns[3]
+        expected = pc.sort_indices(whole.set_column(0, "a", kept), order).to_pylist()
+        for offset, limit in ((0, 1), (0, 7), (5, 400), (0, 0)):
+            scanned = ScannedRows((3,), ScanOrder.NONE, offset, sort, limit)
+            found = sorted_places(columns, scanned)
+            assert found is not None
+            assert found.to_pylist() == expected[offset : offset + limit]
