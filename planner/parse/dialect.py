@@ -18,7 +18,13 @@ from sqlglot.generator import Generator
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.cancellation import check_cancelled
 from pykudu_sql.planner.parse.call_arity import check_arguments, check_unread, token_calls
-from pykudu_sql.planner.parse.guards import MAX_TOKENS, guard_text, guard_tokens, guard_tree
+from pykudu_sql.planner.parse.guards import (
+    MAX_TOKENS,
+    check_closed,
+    guard_text,
+    guard_tokens,
+    guard_tree,
+)
 from pykudu_sql.planner.parse.headings import marked, note_headings
 from pykudu_sql.planner.parse.lexer import check_binaries
 from pykudu_sql.planner.parse.long_list import LongList, extract_long_lists, restore_long_lists
@@ -208,6 +214,7 @@ def _tree(raw: list[Token], tokens: list[Token], text: str) -> exp.Expr:
     tree = trees[0] if trees else None
     if tree is None:
         raise SyntaxError("the statement is empty")
+    check_closed(raw)
     _check_types(tree, tokens)
     check_using_lists(tree, tokens)
     check_aliases(tree, tokens)

@@ -210,6 +210,25 @@ def guard_tokens(tokens: Sequence[Token]) -> None:
         _guard_retried(tokens)
 
 
+def check_closed(tokens: Sequence[Token]) -> None:
+    """Refuse a parenthesis that is never closed, which the parser lets pass behind some calls.
+
+    Raises SyntaxError: there is one.
+    """
+    opened: list[Token] = []
+    for token in tokens:
+        if token.token_type is TokenType.L_PAREN:
+            opened.append(token)
+        elif token.token_type is TokenType.R_PAREN:
+            del opened[-1:]
+    if opened:
+        raise SyntaxError(
+            'syntax error at or near "("',
+            hint="this parenthesis is never closed",
+            span=SourceSpan(opened[-1].start),
+        )
+
+
 def _guard_retried(tokens: Sequence[Token]) -> None:
     """Refuse what the parser would read again and again. Raises StatementTooComplexError."""
     retried: list[bool] = []  # of each open bracket, whether its content is read several times

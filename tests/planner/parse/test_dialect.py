@@ -61,6 +61,14 @@ def test_long_but_flat_conditions_are_planned(context: PlanContext) -> None:
         ("select a from t group a", 1, 23, "a"),
         ("insert into t value (1)", 1, 15, "value"),
         ("create table x (a int primary key,,)", 1, 35, ","),
+        # A parenthesis that is never closed.
+        ("select max(a from t", 1, 11, "("),
+        ("select a from t where a = cast('1' as int", 1, 31, "("),
+        ("select arg_max(s, a from t where s = ')'", 1, 15, "("),
+        ("select (select string_agg(s from t)", 1, 8, "("),
+        ("delete from t where a = ceil(1", 1, 29, "("),
+        ("update t set s = cast(a as string where a = 1", 1, 22, "("),
+        ("insert into t (id)\nselect min(a from t", 2, 11, "("),
     ],
 )
 def test_a_syntax_error_points_at_the_place(
