@@ -186,8 +186,8 @@ class Repl:
 
 def is_ready(text: str) -> bool:
     """Whether Enter should run a text rather than begin a new line."""
-    word = text.strip().rstrip(";").lower()
-    return is_command(text) or word in _PLAIN_WORDS or pykudu_sql.is_complete(without_go(text))
+    typed = typed_command(text)
+    return is_command(typed) or pykudu_sql.is_complete(typed)
 
 
 def without_go(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import pytest
 
-from pykudu_sql.shell.repl import Repl, typed_command
+from pykudu_sql.shell.repl import Repl, is_ready, typed_command
 from tests.shell.terminal import COLUMNS, CTRL_C, CTRL_D, ENTER, TAB, UP, Terminal, prompts
 
 
@@ -181,3 +181,13 @@ def test_the_page_of_a_statement_fits_the_terminal_but_for_its_examples(
 )
 def test_words_of_other_shells_need_no_dot(typed: str, meant: str) -> None:
     assert typed_command(typed) == meant
+
+
+@pytest.mark.parametrize("typed", ["help", "HELP;", "help select", "quit", ".tables", "SELECT 1;"])
+def test_enter_runs_what_is_complete(typed: str) -> None:
+    assert is_ready(typed)
+
+
+@pytest.mark.parametrize("typed", ["SELECT 1", "helper", "quit smoking", "SELECT ';"])
+def test_enter_begins_a_line_after_what_is_not(typed: str) -> None:
+    assert not is_ready(typed)
