@@ -206,6 +206,7 @@ def _engine(query: Query, facts: EngineFacts | None) -> list[str]:
             exact = " if it compares the parameters exactly" if query.parameters else ""
             unused.append(f"not used: the scan counts the rows{exact}")
         top = [] if query.top is None else [_top(query.top, query.scans[0])]
+        top += [_top(scan.top, scan) for scan in query.scans if scan.top is not None]
         early = () if query.early is None else query.early.subqueries
         first = [
             f"computed first if {each.narrowing.target} is large: the subquery over "

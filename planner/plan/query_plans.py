@@ -39,6 +39,27 @@ class HistoryWindow:
 
 
 @dataclass(frozen=True, slots=True)
+class TopRows:
+    """The first rows of its one table that a query needs; see `pushdown.top_rows`.
+
+    Attributes:
+        column_id: of the column by which they are the first.
+        descending: whether the greatest cells come first.
+        nulls_first: whether rows without a cell come before all others, and there may be some.
+        rows: how many are needed.
+        expected: how many the query then has.
+        filtered: whether the query has a WHERE.
+    """
+
+    column_id: int
+    descending: bool
+    nulls_first: bool
+    rows: int
+    expected: int
+    filtered: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Scan:
     """One reading of one table; a query names its result `name`.
 
@@ -58,6 +79,7 @@ class Scan:
             with its own writes.
         validity_ids: columns of which the query asks only whether they are NULL, so a scan may
             give any cells in place of those that are not.
+        top: the first rows that a subquery needs of it; None for all.
     """
 
     name: str
@@ -70,6 +92,7 @@ class Scan:
     history: HistoryWindow | None = None
     addressed: bool = False
     validity_ids: frozenset[int] = frozenset()
+    top: TopRows | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,27 +178,6 @@ class ScannedRows:
     offset: int
     sort: tuple[SortKey, ...] = ()
     limit: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TopRows:
-    """The first rows of its one table that a query needs; see `pushdown.top_rows`.
-
-    Attributes:
-        column_id: of the column by which they are the first.
-        descending: whether the greatest cells come first.
-        nulls_first: whether rows without a cell come before all others, and there may be some.
-        rows: how many are needed.
-        expected: how many the query then has.
-        filtered: whether the query has a WHERE.
-    """
-
-    column_id: int
-    descending: bool
-    nulls_first: bool
-    rows: int
-    expected: int
-    filtered: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,9 +59,12 @@ class LimitedRows:
 def limited_rows(tree: exp.Expr, bound: BoundQuery) -> LimitedRows | None:
     """The rows that LIMIT and OFFSET count of a query; None of any other query."""
     reference = only_table(tree, bound)
-    if reference is None or any(
-        value for name, value in tree.args.items() if name not in ROWS_ONLY
-    ):
+    return None if reference is None else limited_rows_of(tree, reference)
+
+
+def limited_rows_of(tree: exp.Expr, reference: TableReference) -> LimitedRows | None:
+    """The same of a SELECT anywhere in a query, whose FROM is one table."""
+    if any(value for name, value in tree.args.items() if name not in ROWS_ONLY):
         return None
     output_items = (*tree.expressions, tree.args.get("where"))
     if any(item is not None and item.find(*_GATHERING) is not None for item in output_items):

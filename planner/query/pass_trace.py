@@ -91,6 +91,9 @@ def _scan_line(scan: Scan) -> str:
     line = f"scan {scan.name}: {scan.table.name} ({', '.join(column_names(scan))})"
     if scan.predicate is not None:
         line += f" pushed {predicate_text(scan.predicate, scan.table.schema)}"
+    if scan.top is not None:
+        direction = " descending" if scan.top.descending else ""
+        line += f" first {scan.top.rows} by {_column(scan.table, scan.top.column_id)}{direction}"
     return line if scan.limit is None else f"{line} limit {scan.limit}"
 
 

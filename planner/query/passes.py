@@ -26,7 +26,7 @@ from pykudu_sql.planner.pushdown.limit_pushdown import counted_columns, row_limi
 from pykudu_sql.planner.pushdown.pushdown import push_down
 from pykudu_sql.planner.pushdown.runtime_filters import join_equalities
 from pykudu_sql.planner.pushdown.scanned_rows import scanned_rows
-from pykudu_sql.planner.pushdown.top_rows import top_rows
+from pykudu_sql.planner.pushdown.top_rows import top_rows, top_rows_of_subqueries
 from pykudu_sql.planner.pushdown.transitive import with_equalities
 from pykudu_sql.planner.pushdown.validity import with_validity
 from pykudu_sql.planner.query.list_relations import name_long_lists
@@ -160,6 +160,14 @@ def _engine_form(node: exp.Expr) -> exp.Expr:
     return bound_values(apply_rules(node))
 
 
+def _choose_top_rows(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
+    tops = top_rows_of_subqueries(query.bound, query.scan_names)
+    if not tops:
+        return query
+    scans = tuple(replace(scan, top=tops.get(scan.name)) for scan in query.scans)
+    return replace(query, scans=scans)
+
+
 def _choose_early_subqueries(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     early = mark_early_subqueries(query.bound, query.scan_names, query.first_scan)
     return replace(query, early=early) if early else query
@@ -252,6 +260,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("derive_types", _derive_types),
     Pass("plan_scans", plan_scans),
     Pass("qualify_columns", qualify_columns),
+    Pass("choose_top_rows", _choose_top_rows, (exp.Limit,)),
     Pass("choose_early_subqueries", _choose_early_subqueries, (exp.Subquery, exp.In)),
     Pass("choose_group_codes", _choose_group_codes, (exp.Group,)),
     Pass("name_long_lists", _name_long_lists, (exp.In,)),

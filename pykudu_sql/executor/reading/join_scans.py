@@ -27,6 +27,7 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.reading.query_parameters import check_parameter_values
 from pykudu_sql.executor.reading.scans import relation_of, rows_to_scan
+from pykudu_sql.executor.reading.top_rows import first_rows_of
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.operands.comparison import compare, conjunction
 from pykudu_sql.planner.operands.template import bind_predicate
@@ -152,7 +153,7 @@ def relations_of(
         started = time.perf_counter()
         report = None if reports is None else reports.setdefault(name, ScanReport(ScanStats()))
         stats = None if report is None else report.stats
-        relation = relation_of(state, waiting.scan, waiting.predicate, transaction, stats, left)
+        relation = _relation(state, waiting, transaction, stats, left)
         relations[name] = relation
         if report is not None:
             report.seconds = time.perf_counter() - started
@@ -173,6 +174,21 @@ def relations_of(
             filtered = _apply_runtime_filters(query, read, relation, pending)
             _report_filters(filtered, read.scan, reports)
     return relations
+
+
+def _relation(
+    state: SessionState,
+    waiting: _Pending,
+    transaction: Transaction,
+    stats: ScanStats | None,
+    most: int,
+) -> Relation:
+    """The rows of a scan: the first ones where no others are needed."""
+    if waiting.scan.top is not None and waiting.predicate is None:
+        first = first_rows_of(state, waiting.scan, transaction, stats, most)
+        if first is not None:
+            return first
+    return relation_of(state, waiting.scan, waiting.predicate, transaction, stats, most)
 
 
 def _covers(read: _Pending, other: _Pending) -> bool:

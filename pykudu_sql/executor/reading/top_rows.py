@@ -8,13 +8,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+import pyarrow as pa
+
 from pykudu_sql.executor.reading.row_batches import observed_scan
-from pykudu_sql.executor.reading.scans import pruned_scan
+from pykudu_sql.executor.reading.scans import pruned_scan, relation_of
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.operands.template import all_of, bind_predicate
 from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.frame_table import FrameTable
-from pykudu_sql.planner.plan.plan import Query
+from pykudu_sql.planner.plan.plan import Query, Scan
 from pykudu_sql.planner.plan.query_plans import TopRows
 from pykudu_sql.storage.catalog.system_catalog import is_system
 from pykudu_sql.storage.common.predicate.column_predicate import (
@@ -24,6 +27,8 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     Or,
     Predicate,
 )
+from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
+from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.scan.bounded_rows import sampled, with_ranges
@@ -51,9 +56,51 @@ def narrowed_queries(
     if top is None:
         return
     scan = query.scans[0]
+    predicate = bind_predicate(scan.predicate, parameters)
+    for reached in _reaching(state, scan, top, predicate, transaction):
+        parts = [reached] if scan.predicate is None else [scan.predicate, reached]
+        yield replace(query, scans=(replace(scan, predicate=all_of(parts)),), top=None)
+
+
+def first_rows_of(
+    state: SessionState, scan: Scan, transaction: Transaction, stats: ScanStats | None, most: int
+) -> pa.Table | None:
+    """The rows of a scan among which are the first that a subquery needs.
+
+    None where all have to be read, or nothing would be gained. `scan`: without a predicate; for
+    `stats`, `most` see `relation_of`. Raises Error: see there.
+    """
+    top = scan.top
+    if top is None:
+        return None
+    column = scan.table.schema.by_id[top.column_id]
+    for reached in _reaching(state, scan, top, None, transaction):
+        rows = relation_of(state, scan, reached, transaction, stats, most)
+        if not isinstance(rows, pa.Table):
+            return None
+        types = {column.id: column.type}
+        counts = [
+            np.count_nonzero(evaluate(reached, {column.id: chunk}, types))
+            for chunk in rows.column(column.name).chunks
+        ]
+        if sum(counts) >= top.rows:
+            return rows
+    return None
+
+
+def _reaching(
+    state: SessionState,
+    scan: Scan,
+    top: TopRows,
+    predicate: Predicate | None,
+    transaction: Transaction,
+) -> Iterator[Predicate]:
+    """Conditions of the rows that reach a bound, the fewest rows first.
+
+    `predicate`: of the scan, filled in. None where that would be no gain.
+    """
     if isinstance(scan.table, FrameTable) or is_system(scan.table):
         return
-    predicate = bind_predicate(scan.predicate, parameters)
     pruned = pruned_scan(scan, predicate, transaction)
     if pruned.row_count < _LEAST_ROWS:
         return
@@ -70,7 +117,7 @@ def narrowed_queries(
         if bound is None or bound.rows * _MOST_SHARE > rows or bound.rows * share < top.rows:
             break
         if bound.cell != last:
-            yield _narrowed(query, top, bound.cell)
+            yield _reached(top, bound.cell)
         last = bound.cell
     # Where rows are filtered, those that match are few, or enough of them near the first ones.
     is_read = len(scan.column_ids) > 1 and rows >= _LEAST_READ and not top.filtered
@@ -79,7 +126,7 @@ def narrowed_queries(
     whole = observed_scan(state, scan.table, pruned)
     cell = bound_of_column(whole, column, top.rows, descending=descending)
     if cell is not None and cell != last:
-        yield _narrowed(query, top, cell)
+        yield _reached(top, cell)
 
 
 def _matching_share(scan: TableScan, column: ColumnSchema) -> float:
@@ -91,11 +138,7 @@ def _matching_share(scan: TableScan, column: ColumnSchema) -> float:
     return sampled(alone, row_filter, _SAMPLE_ROWS).share
 
 
-def _narrowed(query: Query, top: TopRows, cell: Cell) -> Query:
-    """The query over the rows that reach a cell."""
-    scan = query.scans[0]
-    reached: Predicate = Comparison(top.column_id, Op.GE if top.descending else Op.LE, cell)
-    if top.nulls_first:
-        reached = Or((IsNull(top.column_id), reached))
-    parts = [reached] if scan.predicate is None else [scan.predicate, reached]
-    return replace(query, scans=(replace(scan, predicate=all_of(parts)),), top=None)
+def _reached(top: TopRows, cell: Cell) -> Predicate:
+    """The condition of the rows that reach a cell."""
+    reached = Comparison(top.column_id, Op.GE if top.descending else Op.LE, cell)
+    return Or((IsNull(top.column_id), reached)) if top.nulls_first else reached

@@ -65,7 +65,12 @@ STATEMENTS: dict[str, list[str]] = {
         'select "default".t.a from "default".t where "default".t.b = 1',
         "select a from t",
     ],
+    "choose_top_rows": [
+        "select max(a) from (select a from t order by b desc limit 10) x",
+        "select max(a) from (select a from t where a > 1 order by b desc limit 10) x",
+    ],
     "choose_early_subqueries": [
+        "select s from t where id > (select max(t_id) from u) - 5",
         "select a from t where id in (select t_id from u group by t_id having count(*) > 3)",
         "select a from t where id in (select t_id from u where t_id > 3)",
         "select t_id from u group by t_id having count(*) > 3",

@@ -1,5 +1,6 @@
 """First rows of a table: the answer is that of the whole query, from fewer rows."""
 
+import json
 from collections.abc import Iterator
 from itertools import product
 from random import Random
@@ -9,7 +10,7 @@ from unittest.mock import patch
 import pytest
 
 import pykudu_sql
-from pykudu_sql.executor.reading import scanned_rows, top_rows
+from pykudu_sql.executor.reading import join_scans, scanned_rows, top_rows
 from tests.pykudu_sql.executor.reading.engine_only import engine_only
 
 ROWS = 3000
@@ -87,8 +88,8 @@ def test_a_query_is_narrowed_where_that_leaves_rows_out(
         made.append(args)
         return narrow(*args)
 
-    narrow = top_rows._narrowed
-    with patch.object(top_rows, "_narrowed", note):
+    narrow = top_rows._reached
+    with patch.object(top_rows, "_reached", note):
         connection.execute(f"SELECT * FROM t ORDER BY {order} LIMIT 5").fetchall()
     assert len(made) == narrowed
 
@@ -109,7 +110,7 @@ def test_rows_that_are_not_to_be_held_are_read_while_they_are_fetched(
     sql = "SELECT id, upper(word) AS up FROM t ORDER BY id DESC LIMIT 2500"
     whole = connection.execute(sql).fetchall()
     connection.execute("SET result_memory_bytes = 65536")
-    with patch.object(top_rows, "_narrowed") as narrow:
+    with patch.object(top_rows, "_reached") as narrow:
         assert connection.execute(sql).fetchall() == whole
     connection.execute("SET result_memory_bytes = DEFAULT")
     narrow.assert_not_called()
@@ -121,3 +122,42 @@ def test_explain_analyze_shows_the_condition_that_narrows(
     sql = "EXPLAIN ANALYZE SELECT id, word FROM t ORDER BY id DESC LIMIT 5"
     lines = [line.strip() for (line,) in connection.execute(sql).fetchall()]
     assert any(line.startswith("pushed: id >= ") for line in lines)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(
+    "around",
+    [
+        "SELECT * FROM ({}) AS q ORDER BY id",
+        "SELECT count(*), min(id), max(rising) FROM ({}) AS q",
+        "WITH q AS ({}) SELECT a.id FROM q AS a JOIN q AS b USING (id) ORDER BY 1",
+        "SELECT id FROM t WHERE id IN (SELECT id FROM ({}) AS q) ORDER BY id",
+    ],
+)
+def test_a_subquery_of_first_rows_has_those_of_all(
+    connection: pykudu_sql.Connection, around: str, order: str
+) -> None:
+    sql = around.format(f"SELECT * FROM t ORDER BY {order} LIMIT 7 OFFSET 2")
+    narrowed = str(connection.execute(sql).fetchall())  # NaN is not equal to itself
+    with patch.object(join_scans, "first_rows_of", lambda *arguments: None):
+        assert narrowed == str(connection.execute(sql).fetchall())
+
+
+def test_a_subquery_of_first_rows_reads_few(connection: pykudu_sql.Connection) -> None:
+    sql = "SELECT avg(x) FROM (SELECT x FROM t ORDER BY rising DESC NULLS LAST LIMIT 5) AS q"
+    ((text,),) = connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}").fetchall()
+    (scan,) = json.loads(text)["scans"]
+    assert 5 <= scan["rows"] < 1500
+    assert "narrowed if __scan_0 is large" in str(connection.execute(f"EXPLAIN {sql}").fetchall())
+
+
+def test_a_subquery_of_first_rows_sees_those_of_its_transaction(
+    connection: pykudu_sql.Connection,
+) -> None:
+    sql = "SELECT max(id) FROM (SELECT id FROM t ORDER BY rising DESC NULLS LAST LIMIT 1) AS q"
+    connection.execute("BEGIN")
+    connection.execute("UPDATE t SET rising = 1000000 WHERE id = 3")
+    assert connection.execute(sql).fetchall() == [(3,)]
+    connection.execute("DELETE FROM t WHERE id = 3")
+    assert connection.execute(sql).fetchall() != [(3,)]
+    connection.rollback()
