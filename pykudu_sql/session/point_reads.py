@@ -6,14 +6,18 @@ is out of the ordinary, nothing is done, and it goes the way of all statements, 
 to be raised. Reading twice does no harm.
 """
 
+from functools import cache
 from time import perf_counter
+from typing import TYPE_CHECKING
 
-from pykudu_sql.executor.reading.key_lookup import Lookup
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.operands.value import ParameterValues
-from pykudu_sql.planner.plan.plan import KeyLookup
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.session.plan_cache import MAX_STATEMENTS, PlanCache, PreparedStatement
+
+if TYPE_CHECKING:
+    from pykudu_sql.executor.reading.key_lookup import Lookup
+    from pykudu_sql.planner.plan.plan import KeyLookup
 
 
 class PointReads:
@@ -28,7 +32,7 @@ class PointReads:
     def keep(self, sql: str, prepared: PreparedStatement) -> None:
         """Attempt a statement from now on, if it can be. `prepared`: its plan, run before."""
         plan = prepared.plan
-        if type(plan) is not KeyLookup or plan.condition is not None or plan.bound is not None:
+        if type(plan) is not _plan_class() or plan.condition is not None or plan.bound is not None:
             return
         if prepared.settings.statement_timeout or prepared.arity < 0:
             return
@@ -37,7 +41,7 @@ class PointReads:
             return
         if len(self._lookups) >= MAX_STATEMENTS:
             self._lookups.clear()
-        self._lookups[sql] = prepared, Lookup(self._state, plan)
+        self._lookups[sql] = prepared, _lookup_class()(self._state, plan)
 
     def attempt(self, sql: str, parameters: ParameterValues, *, counts: bool) -> Outcome | None:
         """Run a statement, None where it has to go the way of all statements.
@@ -75,7 +79,7 @@ class PointReads:
         return outcome
 
     def _run(
-        self, sql: str, prepared: PreparedStatement, lookup: Lookup, parameters: ParameterValues
+        self, sql: str, prepared: PreparedStatement, lookup: "Lookup", parameters: ParameterValues
     ) -> Outcome | None:
         transactions, store = self._state.transactions, self._state.store
         current = transactions.current
@@ -87,3 +91,19 @@ class PointReads:
         if current is not None:
             return lookup(parameters)
         return lookup.at_newest(catalog, parameters) if transactions.autocommit else None
+
+
+@cache
+def _plan_class() -> "type[KeyLookup]":
+    """Loaded by the first plan: a prompt, and what reads no table, needs none."""
+    from pykudu_sql.planner.plan.plan import KeyLookup
+
+    return KeyLookup
+
+
+@cache
+def _lookup_class() -> "type[Lookup]":
+    """Loaded by the first look-up: it needs the libraries that read rows."""
+    from pykudu_sql.executor.reading.key_lookup import Lookup
+
+    return Lookup
