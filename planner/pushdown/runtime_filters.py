@@ -193,19 +193,24 @@ def _single_select(query: exp.Expr) -> exp.Select | None:
 
 def _only_column(select: exp.Select | None, bound: BoundQuery) -> _End | None:
     """The stored column that a SELECT gives, as it is."""
-    if select is None or len(select.expressions) != 1:
-        return None
-    (item,) = select.expressions
-    return _end(item.this if isinstance(item, exp.Alias) else item, bound)
+    item = _only_item(select)
+    return None if item is None else _end(item, bound)
 
 
 def _only_cells(select: exp.Select | None, bound: BoundQuery) -> _End | None:
     """The stored column that a SELECT gives some cells of: as it is, or the extremes of groups."""
+    item = _only_item(select)
+    if isinstance(item, exp.Max | exp.Min) and not item.expressions:
+        item = item.this
+    return None if item is None else _end(item, bound)
+
+
+def _only_item(select: exp.Select | None) -> exp.Expr | None:
+    """The one entry of a SELECT list; None of several."""
     if select is None or len(select.expressions) != 1:
         return None
-    item = select.expressions[0].unalias()
-    is_extreme = isinstance(item, exp.Max | exp.Min) and not item.expressions
-    return _end(item.this if is_extreme else item, bound)
+    item: exp.Expr = select.expressions[0].unalias()
+    return item
 
 
 def _end(node: exp.Expr, bound: BoundQuery) -> _End | None:

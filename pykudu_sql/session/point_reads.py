@@ -81,11 +81,11 @@ class PointReads:
     def _run(
         self, sql: str, prepared: PreparedStatement, lookup: "Lookup", parameters: ParameterValues
     ) -> Outcome | None:
-        transactions, store = self._state.transactions, self._state.store
+        transactions = self._state.transactions
         current = transactions.current
         if current is None:
-            store.refresh()
-        catalog = store.catalog if current is None else current.catalog
+            self._state.store.refresh()
+        catalog = self._state.visible_catalog
         if self._plans.find(sql, catalog, self._state.settings) is not prepared:
             return None
         if current is not None:

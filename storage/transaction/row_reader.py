@@ -15,6 +15,18 @@ from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 
+def tablet_with_key(
+    tablets: Mapping[str, Tablet], table: TableInfo, key: tuple[Cell, ...]
+) -> tuple[Tablet, KeyProbe] | None:
+    """The tablet that may hold a key, and the key as it is looked for; None outside all ranges.
+
+    Arguments as those of `lookup_row`.
+    """
+    encoded = table.key_encoder.encode_one(key)
+    index = tablet_of_key(table, key, encoded)
+    return None if index is None else (tablets[table.tablets[index].id], KeyProbe(encoded, key))
+
+
 def lookup_row(
     tablets: Mapping[str, Tablet],
     table: TableInfo,
@@ -31,9 +43,8 @@ def lookup_row(
         columns: of the cells; see `CFileSet.cells`.
         bound: of the snapshot, which is held.
     """
-    encoded = table.key_encoder.encode_one(key)
-    index = tablet_of_key(table, key, encoded)
-    if index is None:
+    located = tablet_with_key(tablets, table, key)
+    if located is None:
         return None
-    tablet = tablets[table.tablets[index].id]
-    return tablet.read_row(KeyProbe(encoded, key), columns, bound)
+    tablet, probe = located
+    return tablet.read_row(probe, columns, bound)

@@ -16,15 +16,13 @@ from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec, Summary
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.types import Cell
-from pykudu_sql.storage.ingest.table import tablet_of_key
 from pykudu_sql.storage.scan.cache_use import fits_cache
 from pykudu_sql.storage.scan.rowset_read import RowSetRead
 from pykudu_sql.storage.scan.table_scan import MOST_DECODED, TableScan
 from pykudu_sql.storage.scan.table_summary import summarize
-from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.transaction.addressed_rows import AddressedRows, WrittenRowSet
-from pykudu_sql.storage.transaction.row_reader import lookup_row
+from pykudu_sql.storage.transaction.row_reader import lookup_row, tablet_with_key
 from pykudu_sql.storage.transaction.transaction_services import TransactionServices
 from pykudu_sql.storage.transaction.write_set import WriteSet
 
@@ -174,11 +172,10 @@ class TransactionReads:
         tablets = self._services.tablets
         if bound is not None or not self._writes.by_tablet:
             return lookup_row(tablets, table, key, columns, self.bound if bound is None else bound)
-        encoded = table.key_encoder.encode_one(key)
-        index = tablet_of_key(table, key, encoded)
-        if index is None:
+        located = tablet_with_key(tablets, table, key)
+        if located is None:
             return None
-        tablet, probe = tablets[table.tablets[index].id], KeyProbe(encoded, key)
+        tablet, probe = located
         pending = self._writes.by_tablet.get(tablet.id)
         if pending is None:
             return tablet.read_row(probe, columns, self.bound)

@@ -184,7 +184,7 @@ def _relation(
     most: int,
 ) -> Relation:
     """The rows of a scan: the first ones where no others are needed."""
-    if waiting.scan.top is not None and waiting.predicate is None:
+    if waiting.predicate is None:
         first = first_rows_of(state, waiting.scan, transaction, stats, most)
         if first is not None:
             return first

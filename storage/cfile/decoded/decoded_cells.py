@@ -31,8 +31,10 @@ class DecodedCells:
 
     def __init__(self, array: pa.Array, column_type: DataType) -> None:
         self.array = array
-        self.read_cell: ReadCell = cell_reader(array, column_type)
         self.integers = cell_view(array, column_type)
+        self.read_cell: ReadCell = (
+            cell_reader(array, column_type) if self.integers is None else self.integers.__getitem__
+        )
 
 
 class WholeColumn(DecodedCells):
