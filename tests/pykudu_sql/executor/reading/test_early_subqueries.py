@@ -156,3 +156,13 @@ def test_a_value_sees_the_rows_of_its_transaction(connection: Connection) -> Non
     connection.execute("UPDATE orders SET n = 100 WHERE id = (SELECT max(order_id) FROM lines)")
     assert connection.execute("SELECT id FROM orders WHERE n = 100").fetchall() == [(77,)]
     connection.rollback()
+
+
+def test_a_sum_is_compared_in_the_type_that_the_engine_gives_it(connection: Connection) -> None:
+    connection.execute("CREATE TABLE prices (id INT PRIMARY KEY, m DECIMAL(10,2))")
+    connection.execute("INSERT INTO prices SELECT i, i / 4 FROM range(200) AS r(i)")
+    sql = "SELECT id FROM prices WHERE m >= (SELECT sum(amount) FROM lines WHERE id < 10)"
+    with patch.object(early_subqueries, "_MANY_COLUMNS", 0):
+        rows = connection.execute(sql).fetchall()
+    connection.execute("DROP TABLE prices")
+    assert sorted(rows) == [(i,) for i in range(4 * sum(range(10)), 200)]
