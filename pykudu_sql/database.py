@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pykudu_sql.engine.duckdb_instance import DuckDB, EngineOptions
@@ -34,7 +34,7 @@ from pykudu_sql.storage.store import Store
 from pykudu_sql.storage.store_options import StoreOptions
 
 if TYPE_CHECKING:
-    from pykudu_sql.engine.duckdb_engine import DuckDBEngine
+    from pykudu_sql.engine.query_engine import Relation, StreamingEngine
 
 MEMORY: Final = ":memory:"
 _LOG: Final = logging.getLogger("pykudu_sql.database")
@@ -77,27 +77,35 @@ class Database:
         if 0 < settings.memory_limit < SMALL_LIMIT:
             _take_system_allocator()
         budget = self.store.budget
-        self._duckdb = DuckDB(
-            EngineOptions(
-                settings.threads,
-                budget.shares.engine,
-                lambda: _spill_directory(path, settings),
-                settings.spill_limit,
-                lambda: max(LEAST_CHUNK, budget.free) if settings.memory_limit else 0,
-                budget.shares.value,
-                settings.memory_limit,
-            )
+        options = EngineOptions(
+            settings.threads,
+            budget.shares.engine,
+            lambda: _spill_directory(path, settings),
+            settings.spill_limit,
+            lambda: max(LEAST_CHUNK, budget.free) if settings.memory_limit else 0,
+            budget.shares.value,
+            settings.memory_limit,
         )
-        budget.measure_with(Holder.ENGINE, self._duckdb.memory)
+        self._duckdb = DuckDB(options)
+        self._single_threaded = DuckDB(replace(options, threads=1))
+        budget.measure_with(Holder.ENGINE, self._engine_memory)
         self.retry_queue = RetryQueue()
         self.process = current_process()
         self._sessions = 0
 
-    def new_engine(self) -> "DuckDBEngine":
+    def new_engine(self) -> "StreamingEngine[Relation]":
         """The engine of one more session."""
         from pykudu_sql.engine.duckdb_engine import DuckDBEngine
+        from pykudu_sql.engine.engine_by_size import EngineBySize
 
-        return DuckDBEngine(self._duckdb)
+        engine = DuckDBEngine(self._duckdb)
+        threads = self.settings.threads or os.cpu_count() or 1
+        if threads == 1 or 0 < self.settings.memory_limit < SMALL_LIMIT:
+            return engine
+        return EngineBySize(DuckDBEngine(self._single_threaded), engine)
+
+    def _engine_memory(self) -> int:
+        return self._duckdb.memory() + self._single_threaded.memory()
 
     def release(self) -> None:
         """A session has ended; the last one closes the database.
@@ -116,6 +124,7 @@ class Database:
         """Release memory, files and the directory's lock, even if they are still used."""
         try:
             self._duckdb.close()
+            self._single_threaded.close()
         finally:
             self.store.close()
 

@@ -10,7 +10,7 @@ of texts and the like than they have. Functions that make more of a text than th
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pykudu_sql.engine.vector_batches import Width
+from pykudu_sql.engine.relations.vector_batches import Width
 from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.storage.common.row_allowance import rows_within
 

@@ -28,7 +28,8 @@ from pykudu_sql.engine.long_intervals import hold_intervals, with_days
 from pykudu_sql.engine.materialized_rows import materialized_rows
 from pykudu_sql.engine.operators import Operator, operators_of
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
-from pykudu_sql.engine.sized_stream import registered
+from pykudu_sql.engine.relations.sized_stream import registered
+from pykudu_sql.engine.relations.vector_batches import Width, pieces, vector_bytes, width_of
 from pykudu_sql.engine.value_guard import (
     BATCH_ROWS,
     are_gathered,
@@ -36,7 +37,6 @@ from pykudu_sql.engine.value_guard import (
     most_of_states,
     with_batch_check,
 )
-from pykudu_sql.engine.vector_batches import Width, pieces, vector_bytes, width_of
 from pykudu_sql.planner.value_bounds.excess import VECTOR_ROWS
 from pykudu_sql.storage.common.progress import Counter
 from pykudu_sql.storage.common.types.type_names import format_engine_type

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.query_engine import limits_of
-from pykudu_sql.engine.replaceable_table import ReplaceableTable
+from pykudu_sql.engine.relations.replaceable_table import ReplaceableTable
 from pykudu_sql.planner.parse.lexer import quote_name
 
 if TYPE_CHECKING:

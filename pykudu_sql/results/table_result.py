@@ -89,7 +89,7 @@ def _rows_at_once(table: pa.Table) -> int:
     """How many rows become Python values before they are asked for; of wide ones few."""
     if table.num_rows <= _FEW_ROWS:
         return _FEW_ROWS
-    from pykudu_sql.engine.vector_batches import bytes_of_row
+    from pykudu_sql.engine.relations.vector_batches import bytes_of_row
 
     return rows_within(_BATCH_BYTES, bytes_of_row(table), _BATCH_ROWS)
 

@@ -427,7 +427,9 @@ def test_a_database_closes_while_its_maintenance_collects_another_connection(
 
 
 def test_a_statement_goes_on_while_it_collects_a_result_of_its_own_session() -> None:
-    connection = pykudu_sql.connect(":memory:", autocommit=True, result_memory_bytes=1000)
+    connection = pykudu_sql.connect(
+        ":memory:", autocommit=True, threads=1, result_memory_bytes=1000
+    )
     cursor = connection.execute("SELECT * FROM range(1000000)")
     cursor.fetchone()
     _Holder(cursor)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.engine.query_engine import EngineResult, QueryEngine
-from pykudu_sql.engine.stored_relation import StoredRelation
+from pykudu_sql.engine.relations.stored_relation import StoredRelation
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import EngineResult, Relation
-from pykudu_sql.engine.vector_batches import pieces, width_of
+from pykudu_sql.engine.relations.vector_batches import pieces, width_of
 from pykudu_sql.executor.reading.frame_scan import FrameScan
 from pykudu_sql.executor.reading.groups.dictionary_codes import coded_relations, row_count
 from pykudu_sql.executor.reading.groups.sorted_groups import GroupStream

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import EngineResult
-from pykudu_sql.engine.stored_relation import StoredRelation
+from pykudu_sql.engine.relations.stored_relation import StoredRelation
 from pykudu_sql.executor.reading.engine_choice import Embedded, EngineChoice, OnSpark
 from pykudu_sql.executor.reading.query_parameters import check_parameter_values, parameter_values
 from pykudu_sql.executor.reading.scans import pruned_scan

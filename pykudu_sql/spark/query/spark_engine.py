@@ -24,7 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from pykudu_sql.engine.query_engine import EngineResult
-from pykudu_sql.engine.stored_relation import StoredRelation
+from pykudu_sql.engine.relations.stored_relation import StoredRelation
 from pykudu_sql.spark.arrow.arrow_types import spark_schema
 from pykudu_sql.spark.options import SPLIT_BYTES, ReadOptions, TableLocation
 from pykudu_sql.spark.query.spark_errors import translate

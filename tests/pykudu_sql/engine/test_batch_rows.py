@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from pykudu_sql.engine.batch_rows import rows_of_batch
-from pykudu_sql.engine.vector_batches import width_of
+from pykudu_sql.engine.relations.vector_batches import width_of
 
 TEXT, NUMBER = duckdb.sqltype("VARCHAR"), duckdb.sqltype("BIGINT")
 NARROW = pa.table({"a": ["word"] * 100})

@@ -116,7 +116,7 @@ def test_a_duckdb_that_reads_no_replaced_rows_has_them_registered_each_time(
 ) -> None:
     monkeypatch.setattr(DuckDB, "_replaces_all", False)
     monkeypatch.setattr(
-        "pykudu_sql.engine.replaceable_table.reads_replaced", lambda connection: False
+        "pykudu_sql.engine.relations.replaceable_table.reads_replaced", lambda connection: False
     )
     assert [total(engine, [n, n]) for n in range(3)] == [0, 2, 4]
     assert changes == ["register", "sql", "unregister"] * 3
@@ -130,7 +130,7 @@ def test_one_duckdb_is_asked_for_all_of_a_process(monkeypatch: pytest.MonkeyPatc
         return True
 
     monkeypatch.setattr(DuckDB, "_replaces_all", False)
-    monkeypatch.setattr("pykudu_sql.engine.replaceable_table.reads_replaced", ask)
+    monkeypatch.setattr("pykudu_sql.engine.relations.replaceable_table.reads_replaced", ask)
     for _ in range(2):
         database = DuckDB(OPTIONS)
         assert [database.cursor()._replaces for _ in range(3)] == [False, True, True]

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 from duckdb.func import PythonUDFType
 
-from pykudu_sql.engine import vector_batches
 from pykudu_sql.engine.query_engine import Relation
-from pykudu_sql.engine.sized_stream import registered
-from pykudu_sql.engine.vector_batches import (
+from pykudu_sql.engine.relations import vector_batches
+from pykudu_sql.engine.relations.sized_stream import registered
+from pykudu_sql.engine.relations.vector_batches import (
     batches_in_vectors,
     bytes_of_row,
     pieces,

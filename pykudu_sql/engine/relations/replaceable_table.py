@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from pykudu_sql.engine.sized_stream import close_inherited
+from pykudu_sql.engine.relations.sized_stream import close_inherited
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

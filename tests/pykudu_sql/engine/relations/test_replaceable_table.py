@@ -4,8 +4,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.engine.replaceable_table import ReplaceableTable, reads_replaced
-from pykudu_sql.engine.vector_batches import table_in_vectors
+from pykudu_sql.engine.relations.replaceable_table import ReplaceableTable, reads_replaced
+from pykudu_sql.engine.relations.vector_batches import table_in_vectors
 
 SCHEMA = pa.schema([("a", pa.int64()), ("b", pa.string())])
 

@@ -21,7 +21,11 @@ from typing import NoReturn
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import Relation, RowStream
-from pykudu_sql.engine.vector_batches import batches_in_vectors, table_in_vectors, vector_bytes
+from pykudu_sql.engine.relations.vector_batches import (
+    batches_in_vectors,
+    table_in_vectors,
+    vector_bytes,
+)
 
 _PROBED_ROWS = 7_654_321
 

@@ -8,10 +8,15 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.engine import sized_stream
 from pykudu_sql.engine.duckdb_engine import DuckDBEngine
 from pykudu_sql.engine.duckdb_instance import DuckDB, EngineOptions
-from pykudu_sql.engine.sized_stream import PlainStream, SizedStream, reads_sizes, registered
+from pykudu_sql.engine.relations import sized_stream
+from pykudu_sql.engine.relations.sized_stream import (
+    PlainStream,
+    SizedStream,
+    reads_sizes,
+    registered,
+)
 from pykudu_sql.storage.errors import Error
 
 SIZE = 1 << 20
@@ -158,7 +163,7 @@ def test_the_check_notices_a_duckdb_that_reads_otherwise(
 
 def test_to_try_a_stream_loads_no_pandas() -> None:
     program = (
-        "import sys; from pykudu_sql.engine.sized_stream import reads_sizes;"
+        "import sys; from pykudu_sql.engine.relations.sized_stream import reads_sizes;"
         "assert reads_sizes(); assert 'pandas' not in sys.modules"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
