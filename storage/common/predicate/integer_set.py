@@ -19,7 +19,7 @@ MOST_FLAGS = 1 << 26
 class IntegerSet:
     """Distinct 64-bit integers, at least one."""
 
-    __slots__ = ("_before", "_flags", "_low")
+    __slots__ = ("_ascending", "_before", "_flags", "_low")
 
     def __init__(self, low: int, flags: Mask) -> None:
         """The integers `low - 1 + i` where `flags[i]`.
@@ -31,6 +31,7 @@ class IntegerSet:
         self._low = low
         self._flags = flags
         self._before = np.array(low, np.int64)[None] - 1  # which wraps around below the least
+        self._ascending: npt.NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, values: npt.NDArray[np.int64], most_flags: int) -> "IntegerSet | None":
@@ -57,6 +58,12 @@ class IntegerSet:
     def greatest(self) -> int:
         """The greatest member."""
         return self._low + len(self._flags) - 3
+
+    def ascending(self) -> npt.NDArray[np.int64]:
+        """The members, int64[n], in their order."""
+        if self._ascending is None:
+            self._ascending = np.flatnonzero(self._flags) + self._before
+        return self._ascending
 
     def contains(self, stored: npt.NDArray[np.signedinteger]) -> Mask:
         """Which of some integers are members, bool[n]."""

@@ -128,8 +128,13 @@ def _interval_may(op: Op, value: Any, stats: ColumnStats) -> bool:
     return stats.has_nan or bool(_COMPARE[op](high, value))
 
 
+_TRIMMED = 16
+
+
 def trim(leaf: InList, stats: ColumnStats) -> Predicate:
-    """An IN list without the values that no row has.
+    """An IN list without the values that no row has; as it is where these are few of many.
+
+    What is made of a list for tests stays with it, and takes as long as many of them.
 
     Args:
         leaf: its values ascend, as `predicate_simplify` leaves them.
@@ -139,7 +144,7 @@ def trim(leaf: InList, stats: ColumnStats) -> Predicate:
         return leaf
     values: Sequence[Any] = leaf.values
     first, last = bisect_left(values, stats.min), bisect_right(values, stats.max)
-    if last - first == len(values):
+    if (last - first == len(values)) or last - first > max(_TRIMMED, len(values) // 2):
         return leaf
     if last - first == 1:
         return Comparison(leaf.column_id, Op.EQ, leaf.values[first])

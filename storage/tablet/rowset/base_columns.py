@@ -157,6 +157,9 @@ class BaseColumns:
             self._touch_span(column, start, stop)
         return mask
 
+    def is_ordered_by(self, column: ColumnSchema) -> bool:
+        return self._base.is_ordered_by(column.id)
+
     def _by_word(
         self, step: FilterStep, column: ColumnSchema, start: int, stop: int
     ) -> npt.NDArray[np.bool_] | None:

@@ -211,6 +211,9 @@ class SegmentColumns:
     def evaluate(self, step: FilterStep, start: int, stop: int) -> None:
         return None
 
+    def is_ordered_by(self, column: ColumnSchema) -> bool:
+        return False
+
 
 class MemRowSelection:
     """A `RowSource` over some rows of a MemRowSet, in any order; a row is named by its position."""
@@ -248,6 +251,9 @@ class MemRowSelection:
 
     def evaluate(self, step: FilterStep, start: int, stop: int) -> None:
         return None
+
+    def is_ordered_by(self, column: ColumnSchema) -> bool:
+        return False
 
     def _cells(self, column: ColumnSchema, ordinals: Ordinals, pieces: "_Gather") -> pa.Array:
         layers = self._view.layers(column.id)

@@ -25,10 +25,12 @@ from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
 from pykudu_sql.storage.common.predicate.row_filter import FilterStep, RowFilter
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.predicate.true_places import true_places
+from pykudu_sql.storage.common.types.arrays import fixed_view
 from pykudu_sql.storage.common.types.from_buffers import integers
 from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
+from pykudu_sql.storage.tablet.rowset.member_search import member_places, searched_members
 from pykudu_sql.storage.tablet.rowset.pruning import Range
 from pykudu_sql.storage.tablet.rowset.row_address import ROW_ADDRESS
 from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
@@ -63,6 +65,9 @@ class RowSource(Protocol):
 
     def evaluate(self, step: FilterStep, start: int, stop: int) -> Mask | None:
         """Which rows start <= ordinal < stop a step holds for; None if cells must be read."""
+
+    def is_ordered_by(self, column: ColumnSchema) -> bool:
+        """Whether the cells of a column are integers of 64 bits or fewer, and ascend."""
 
 
 class _Candidates:
@@ -120,14 +125,31 @@ class _Candidates:
     def keep(self, steps: Sequence[FilterStep]) -> None:
         """Drop the rows that the steps of a filter do not hold for, until none is left.
 
-        A step that needs no cells costs so little that it comes before all others, and rows are
-        selected by what such steps leave together.
+        A step whose rows are found by a search comes first; one that needs no cells costs so little
+        that it comes before all others, and rows are selected by what such steps leave together.
         """
-        others = steps if self._selection is not None else self._keep_by_masks(steps)
-        for step in others:
+        if self._selection is None:
+            steps = self._keep_by_search(steps)
+        if self._selection is None:
+            steps = self._keep_by_masks(steps)
+        for step in steps:
             if self.count == 0:
                 return
             self._keep(step)
+
+    def _keep_by_search(self, steps: Sequence[FilterStep]) -> Sequence[FilterStep]:
+        """Take a step whose rows are found by a search; what others there are."""
+        length = self.stop - self.start
+        for index, step in enumerate(steps):
+            column = step.columns[0]
+            if not self._source.is_ordered_by(column):
+                continue
+            members = searched_members(step.predicate, length)
+            if members is not None:
+                places = member_places(fixed_view(self._whole(column), column.type), members)
+                self._select(places if self.count == length else places[self._mask[places]])
+                return [*steps[:index], *steps[index + 1 :]]
+        return steps
 
     def _keep_by_masks(self, steps: Sequence[FilterStep]) -> Sequence[FilterStep]:
         """Take the steps that need no cells; what others there are."""

@@ -218,3 +218,28 @@ def test_scans_with_predicates_of_their_own_are_read_each(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert scans_of_big(connection, monkeypatch, SELF_JOIN.format(condition="> 90")) == 3
+
+
+@pytest.mark.parametrize("kind", ["SMALLINT", "INT", "BIGINT"])
+def test_the_key_of_the_inner_side_is_one_of_few_integers(kind: str) -> None:
+    groups, size = 9_000, 3
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute(f"CREATE TABLE big (k {kind}, n INT, v INT, PRIMARY KEY (k, n))")
+        connection.execute(
+            f"INSERT INTO big SELECT g - 4000, n, g FROM range({groups}) a(g), range({size}) b(n)"
+        )
+        connection.execute("FLUSH TABLE big")
+        connection.execute("CREATE TABLE few (id INT PRIMARY KEY, k BIGINT)")
+        connection.execute("INSERT INTO few SELECT i, i * 31 - 5000 FROM range(400) r(i)")
+        connection.execute("CREATE SNAPSHOT before")
+        connection.execute("DELETE FROM big WHERE n = 1 AND k % 2 = 0")
+        connection.execute("UPDATE big SET v = -1 WHERE n = 2")
+        for moment in ("", " AS OF SNAPSHOT before"):
+            sql = f"SELECT big.k, n, v FROM few JOIN big{moment} ON few.k = big.k WHERE v < 8000"
+            scan = scans(connection, sql)["big"]
+            assert scan["narrowed_by"] == ["few"]
+            assert scan["rows"] < 1_000
+            rows = connection.execute(sql).fetchall()
+            hidden = sql.replace("few.k = big.k", "few.k = big.k + 0")
+            assert sorted(rows) == sorted(connection.execute(hidden).fetchall())
+            assert len(rows) > 500

@@ -4,7 +4,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.common.predicate.column_predicate import And, Comparison, Op, Predicate
+from pykudu_sql.storage.common.predicate.column_predicate import (
+    Among,
+    And,
+    Comparison,
+    Op,
+    Predicate,
+)
+from pykudu_sql.storage.common.predicate.integer_set import IntegerSet
 from pykudu_sql.storage.common.predicate.row_filter import FilterStep, RowFilter
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
@@ -44,6 +51,15 @@ class Cells:
 
     def evaluate(self, step: FilterStep, start: int, stop: int) -> None:
         return None
+
+    def is_ordered_by(self, column: ColumnSchema) -> bool:
+        return column is K
+
+
+def set_of(*values: int) -> IntegerSet:
+    members = IntegerSet.of(np.array(values, np.int64), 1 << 20)
+    assert members is not None
+    return members
 
 
 def filtered(predicate: Predicate) -> RowFilter:
@@ -85,6 +101,16 @@ def test_a_filter_that_most_rows_pass_leaves_the_stretch_whole() -> None:
     exact = scan_stretch(Cells(), [V], row_filter.exactly(), (0, ROWS), None, None)
     assert exact is not None
     assert exact.length == 90
+
+
+def test_few_keys_are_looked_for_and_other_columns_read_where_they_are() -> None:
+    cells = Cells()
+    row_filter = filtered(And((Comparison(V.id, Op.LT, 90), Among(K.id, set_of(20, 70)))))
+    alive = np.arange(ROWS) != 20
+    block = scan_stretch(cells, [K, W], row_filter, (10, ROWS), alive, None)
+    assert block is not None
+    assert [column.to_pylist() for column in block.columns] == [[70], [70]]
+    assert cells.reads == [("k", ROWS - 10), ("v", 1), ("w", 1)]
 
 
 def test_ranges_are_cut_into_pieces_of_at_most_so_many_rows() -> None:
