@@ -114,14 +114,20 @@ class RuntimeFilter:
 
 @dataclass(frozen=True, slots=True)
 class CodedColumn:
-    """A text column of a scan that a query groups by.
+    """A text column of a scan, or a function of one, that a query groups by.
 
-    `scan`: name of the scan; `column`: name of the column; `code`: name of the column of its codes.
+    Attributes:
+        scan: name of the scan.
+        column: name of the column.
+        code: name of the column of its codes.
+        values: SQL for the function's values of words (`pushdown.text_functions`); empty where the
+            query groups by the column itself.
     """
 
     scan: str
     column: str
     code: str
+    values: str = ""
 
 
 @dataclass(frozen=True, slots=True)

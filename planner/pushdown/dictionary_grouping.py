@@ -16,9 +16,15 @@ stands for the words of all of them: an engine that groups by one small integer 
 
     SELECT city, kind, sum(x) FROM t GROUP BY city, kind
     SELECT list_extract($1, code + 1), list_extract($2, code + 1), sum(x) FROM t GROUP BY code
+
+A key may be a function of a text column (`text_functions`): its values are computed once a word,
+and codes are those of the values.
+
+    SELECT upper(city), sum(x) FROM t GROUP BY upper(city)
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 
 from sqlglot import exp
@@ -30,6 +36,7 @@ from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.plan.query_plans import CodedColumn, CodedGroups
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.planner.pushdown.condition import stored_column
+from pykudu_sql.planner.pushdown.text_functions import function_of_text, over_words
 from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
@@ -41,10 +48,26 @@ GROUPING_SETS = ("grouping_sets", "cube", "rollup", "totals", "all")
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """A text column of a mention of a table."""
+    """A text column of a mention of a table, or a function of one."""
 
     reference: TableReference
     column: ColumnSchema
+    function: exp.Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """What a node of the tree is noted to be.
+
+    Attributes:
+        alias: the engine's name of a key's table.
+        number: which of the coded columns it is.
+        mentions: of a key that is a function, how many nodes behind the groups are it too.
+    """
+
+    alias: str
+    number: int
+    mentions: int = 0
 
 
 def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, ...]:
@@ -59,16 +82,31 @@ def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, .
     numbers: dict[CodedColumn, int] = {}
     whole = {scans[reference] for reference in bound.starred}
     for select in (each.node for each in bound.selects):
-        _write_keys_of_all(select)
+        _write_keys_of_all(select, bound)
         group, parts = select.args.get("group"), _behind_groups(select)
         if group is None or parts is None:
             continue
         keys: dict[tuple[TableReference | None, str], _Key] = {}
+        functions: list[tuple[exp.Expr, _Key]] = []
+        # What it makes of NULL is not NULL perhaps, but the code of a row that is absent is.
+        has_outer_join = any(join.side or join.method for join in nodes_of(select, exp.Join))
         for item in group.expressions:
-            key = _text_column(select_entry(item, select), bound)
-            if key is not None and scans[key.reference] not in whole:
-                keys[key.reference, key.column.name] = key
-                item.meta[_META] = _mark(key, bound.engine_alias(key.reference), scans, numbers)
+            key = _text_key(select_entry(item, select), bound)
+            if key is None or scans[key.reference] in whole:
+                continue
+            if key.function is not None:
+                functions.append((item, key))
+                continue
+            keys[key.reference, key.column.name] = key
+            item.meta[_META] = _mark(key, bound.engine_alias(key.reference), scans, numbers)
+        for item, key in [] if has_outer_join else functions:
+            is_column_key = (key.reference, key.column.name) in keys
+            mentions = _mentions(key, parts, bound, is_column_key)
+            if mentions is not None:
+                mark = _mark(key, bound.engine_alias(key.reference), scans, numbers)
+                item.meta[_META] = replace(mark, mentions=len(mentions))
+                for node in mentions:
+                    node.meta[_META] = mark
         for column in (column for part in parts for column in nodes_of(part, exp.Column)):
             name = column.name.lower()
             group_key = keys.get((table_of(column), name))
@@ -83,16 +121,24 @@ def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, .
 
 def coded_groups(
     tree: exp.Expr, columns: Sequence[CodedColumn], parameters_before: int
-) -> CodedGroups:
+) -> CodedGroups | None:
     """The form over codes of a tree in which `mark_group_keys` noted keys.
 
     Args:
         tree: as the engine is to have it otherwise; it stays as it is.
         columns: of `mark_group_keys`.
         parameters_before: parameters that come before those of the words.
+
+    Returns None where a function that was noted has been replaced since.
     """
-    marked = (node for node in all_nodes(tree) if _is_decoded(node))
-    decoded = tuple(dict.fromkeys(node.meta[_META][1] for node in marked))
+    marked = [node for node in all_nodes(tree) if node.meta_get(_META) is not None]
+    keys = [node.meta[_META] for node in marked if not _is_decoded(node)]
+    mentions = [node.meta[_META].number for node in marked if _is_decoded(node)]
+    for number, column in enumerate(columns):
+        expected = sum(key.mentions for key in keys if key.number == number)
+        if column.values and mentions.count(number) != expected:
+            return None
+    decoded = tuple(dict.fromkeys(mentions))
     parameters = {number: parameters_before + place for place, number in enumerate(decoded, 1)}
     joint = None
     if _are_joint(tree, columns):
@@ -107,9 +153,9 @@ def _are_joint(tree: exp.Expr, columns: Sequence[CodedColumn]) -> bool:
     keys = [node for node in all_nodes(tree) if node.meta_get(_META) and not _is_decoded(node)]
     return (
         len(columns) > 1
-        and len({key.meta[_META][0] for key in keys}) == 1
+        and len({key.meta[_META].alias for key in keys}) == 1
         and len({id(key.parent) for key in keys}) == 1
-        and {key.meta[_META][1] for key in keys} == set(range(len(columns)))
+        and {key.meta[_META].number for key in keys} == set(range(len(columns)))
     )
 
 
@@ -124,8 +170,8 @@ def _coded_sql(
     """
     coded = tree.copy()
     for node in [node for node in all_nodes(coded) if node.meta_get(_META) is not None]:
-        alias, number = node.meta[_META]
-        code = exp.column(columns[number].code, table=alias, quoted=True)
+        mark = node.meta[_META]
+        code = exp.column(columns[mark.number].code, table=mark.alias, quoted=True)
         if not _is_decoded(node):
             assert isinstance(node.parent, exp.Group)
             if code in node.parent.expressions:
@@ -133,7 +179,7 @@ def _coded_sql(
             else:
                 node.replace(code)
             continue
-        words = exp.Placeholder(this=str(parameters[number]))
+        words = exp.Placeholder(this=str(parameters[mark.number]))
         place = exp.Add(this=exp.cast(code, exp.DType.INT), expression=exp.Literal.number(1))
         word = exp.Anonymous(this="list_extract", expressions=[words, place])
         is_item = isinstance(node.parent, exp.Select) and isinstance(node, exp.Column)
@@ -141,9 +187,9 @@ def _coded_sql(
     return to_sql(coded)
 
 
-def _write_keys_of_all(select: exp.Select) -> None:
-    """Write GROUP BY ALL as the places of the columns that it stands for, if the other entries of
-    the SELECT list are aggregates."""
+def _write_keys_of_all(select: exp.Select, bound: BoundQuery) -> None:
+    """Write GROUP BY ALL as the places of the columns and functions of texts that it stands for, if
+    the other entries of the SELECT list are aggregates."""
     group = select.args.get("group")
     if group is None or not group.args.get("all") or group.expressions:
         return
@@ -151,7 +197,7 @@ def _write_keys_of_all(select: exp.Select) -> None:
     places = [
         place
         for place, entry in enumerate(entries, 1)
-        if isinstance(entry, exp.Column) and not entry.is_star
+        if (isinstance(entry, exp.Column) and not entry.is_star) or function_of_text(entry, bound)
     ]
     others = [entry for place, entry in enumerate(entries, 1) if place not in places]
     is_plain = all(
@@ -196,15 +242,48 @@ def select_entry(item: exp.Expr, select: exp.Select) -> exp.Expr:
     return items[0].unalias() if len(items) == 1 else item
 
 
-def _text_column(column: exp.Expr, bound: BoundQuery) -> _Key | None:
-    """The text column of a stored table that an expression is."""
-    bound_column = stored_column(column, bound)
-    if bound_column is None:
+def _text_key(node: exp.Expr, bound: BoundQuery) -> _Key | None:
+    """The text column of a stored table that an expression is, or that it is a function of."""
+    stored = stored_column(node, bound)
+    key = None if stored is None else _Key(*stored)
+    if key is None:
+        argument = function_of_text(node, bound)
+        key = None if argument is None else _Key(*argument, node)
+    if key is None or not key.column.type.is_text:
         return None
-    reference, stored = bound_column
-    if not stored.type.is_text or _code_name(stored) in reference.table.schema.by_name:
-        return None
-    return _Key(reference, stored)
+    return None if _code_name(key.column) in key.reference.table.schema.by_name else key
+
+
+def _mentions(
+    key: _Key,
+    parts: Sequence[exp.Expr],
+    bound: BoundQuery,
+    is_column_key: bool,
+) -> list[exp.Expr] | None:
+    """Where clauses behind groups have the function that is a key.
+
+    Args:
+        key: a function.
+        parts: the clauses.
+        is_column_key: whether the function's column is a key too, and may be there by itself.
+
+    Returns None where a clause has the column in another way.
+    """
+    function = key.function
+    assert function is not None
+    text, mentions, stack = function.sql(), list[exp.Expr](), list(parts)
+    while stack:
+        node = stack.pop()
+        if type(node) is type(function) and node.sql() == text:
+            if function_of_text(node, bound) != (key.reference, key.column):
+                return None
+            mentions.append(node)
+        elif isinstance(node, exp.Column) and node.name.lower() == key.column.name:
+            if not is_column_key:
+                return None
+        elif not _gathers(node):
+            stack += node.iter_expressions()
+    return mentions
 
 
 def _is_named_inside(column: exp.Column) -> bool:
@@ -219,21 +298,30 @@ def _is_aggregated(column: exp.Column) -> bool:
     """Whether an aggregate takes a column's cells; MIN and MAX of several values are none."""
     ancestor = column.parent
     while ancestor is not None and not isinstance(ancestor, exp.Select):
-        several = isinstance(ancestor, exp.Max | exp.Min) and ancestor.expressions
-        if isinstance(ancestor, exp.AggFunc | exp.Filter) and not several:
+        if _gathers(ancestor):
             return True
         ancestor = ancestor.parent
     return False
+
+
+def _gathers(node: exp.Expr) -> bool:
+    """Whether a node is an aggregate, or what belongs to one."""
+    several = isinstance(node, exp.Max | exp.Min) and node.expressions
+    return isinstance(node, exp.AggFunc | exp.Filter) and not several
 
 
 def _code_name(column: ColumnSchema) -> str:
     return f"{_CODE_PREFIX}{column.id}"
 
 
-def _mark(
-    key: _Key, alias: str, scans: ScanNames, numbers: dict[CodedColumn, int]
-) -> tuple[str, int]:
-    """The engine's name of a key's table, `alias`, and which of the coded columns it is."""
-    reference, column = key.reference, key.column
-    coded = CodedColumn(scans[reference], column.name, _code_name(column))
-    return alias, numbers.setdefault(coded, len(numbers))
+def _mark(key: _Key, alias: str, scans: ScanNames, numbers: dict[CodedColumn, int]) -> _Mark:
+    """The mark of a key. `alias`: the engine's name of its table."""
+    scan, column = scans[key.reference], key.column
+    values = "" if key.function is None else over_words(key.function)
+    for coded, number in numbers.items():
+        if (coded.scan, coded.column, coded.values) == (scan, column.name, values):
+            return _Mark(alias, number)
+    number = len(numbers)
+    code = f"{_code_name(column)}_{number}" if values else _code_name(column)
+    numbers[CodedColumn(scan, column.name, code, values)] = number
+    return _Mark(alias, number)

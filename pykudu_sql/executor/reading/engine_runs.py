@@ -22,7 +22,9 @@ from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.plan.query_plans import NullFreeForm
 from pykudu_sql.planner.printing.engine_sql import to_sql
-from pykudu_sql.storage.errors import Error
+from pykudu_sql.planner.pushdown.text_functions import WORD, WORDS
+from pykudu_sql.storage.common.types.arrays import combine
+from pykudu_sql.storage.errors import DataError, Error, ProgrammingError
 
 _STREAMS = (StreamedScan, GroupStream, FrameScan, HistoryStream)
 
@@ -51,10 +53,22 @@ def engine_request(
     values = parameter_values(query, parameters)
     if query.has_states:
         query = _with_checked_states(state, query, relations)
-    coded = None if query.coded is None else coded_relations(query.coded, relations)
-    if query.coded is not None and coded is not None:
+    coded = None
+    if query.coded is not None:
+        compute = partial(_function_of_words, state)
+        coded = coded_relations(query.coded, relations, compute)
+    if coded is not None:
         return coded.sql, bounded_relations(query, coded.relations), [*values, *coded.words]
     return _sql_for(state, query, relations), bounded_relations(query, relations), values
+
+
+def _function_of_words(state: SessionState, sql: str, words: pa.Array) -> pa.Array | None:
+    """The values of a function of texts; None where it fails for one, that rows may not have."""
+    try:
+        result = state.engine.execute(sql, {WORDS: pa.table({WORD: words})}, ())
+    except (DataError, ProgrammingError):
+        return None
+    return combine(result.table.column(0))
 
 
 def _with_checked_states(

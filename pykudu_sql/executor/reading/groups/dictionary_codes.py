@@ -6,7 +6,7 @@ they are mapped to codes of all words together. Of a stream the words are gather
 read. See `pushdown.dictionary_grouping`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -15,6 +15,7 @@ from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.reading.groups.coded_stream import (
     CodedStream,
     Coding,
+    Values,
     are_few_together,
     combinations,
 )
@@ -44,34 +45,56 @@ class CodedRelations:
     words: Sequence[Sequence[str | None]]
 
 
-def coded_relations(coded: CodedGroups, relations: Mapping[str, Relation]) -> CodedRelations | None:
+# Computes a query over a relation of the words that it is given, NULL the last; the one column, or
+# None where the engine refuses a word.
+FunctionOfWords = Callable[[str, pa.Array], pa.Array | None]
+
+
+def coded_relations(
+    coded: CodedGroups, relations: Mapping[str, Relation], compute: FunctionOfWords
+) -> CodedRelations | None:
     """The relations with codes; None where that is not worth it, or words are not at hand.
 
-    `coded`: the form over codes; `relations`: as they were scanned. Raises CorruptionError: a
-    dictionary is not what was written.
+    Args:
+        coded: the form over codes.
+        relations: as they were scanned.
+        compute: makes the values of functions.
+
+    Raises CorruptionError: a dictionary is not what was written.
     """
     if max(map(row_count, relations.values()), default=0) < LEAST_ROWS:
         return None
-    words = []
+    values = []
     for column in coded.columns:
-        texts = _words(relations[column.scan], column.column)
-        if texts is None:
+        of_column = _values(column, relations[column.scan], compute)
+        if of_column is None:
             return None
-        words.append(texts)
+        values.append(of_column)
     print_joint, first = coded.print_joint, coded.columns[0]
     codings: dict[str, list[Coding]] = {}
     decoded: Sequence[Sequence[str | None]]
-    if print_joint is not None and are_few_together(words):
+    if print_joint is not None and are_few_together(values):
         positions = tuple(_index(relations, column) for column in coded.columns)
-        codings[first.scan] = [Coding(positions, first.code, tuple(words))]
-        sql, decoded = print_joint(), combinations(words)
+        codings[first.scan] = [Coding(positions, first.code, tuple(values))]
+        sql, decoded = print_joint(), combinations(values)
     else:
-        for column, texts in zip(coded.columns, words, strict=True):
-            coding = Coding((_index(relations, column),), column.code, (texts,))
+        for column, of_column in zip(coded.columns, values, strict=True):
+            coding = Coding((_index(relations, column),), column.code, (of_column,))
             codings.setdefault(column.scan, []).append(coding)
-        sql, decoded = coded.print(), [texts.to_pylist() or [""] for texts in words]
+        sql, decoded = coded.print(), [each.distinct.to_pylist() or [""] for each in values]
     coded_ones = {name: _with_codes(relations[name], each) for name, each in codings.items()}
     return CodedRelations(sql, {**relations, **coded_ones}, [decoded[i] for i in coded.decoded])
+
+
+def _values(column: CodedColumn, relation: Relation, compute: FunctionOfWords) -> Values | None:
+    """What the codes of a column count; None where that is not at hand."""
+    words = _words(relation, column.column)
+    if words is None or not column.values:
+        return None if words is None else Values(words, words)
+    values = compute(column.values, pa.concat_arrays([words, pa.nulls(1, words.type)]))
+    if values is None or not pa.types.is_string(values.type):
+        return None
+    return Values.of_function(words, values)
 
 
 def _index(relations: Mapping[str, Relation], column: CodedColumn) -> int:

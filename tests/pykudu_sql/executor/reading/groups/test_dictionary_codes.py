@@ -1,6 +1,7 @@
 """GROUP BY over text columns by their codes: the same rows, names and types as by the texts."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 import pyarrow as pa
 import pytest
@@ -11,7 +12,7 @@ from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.reading import engine_runs
 from pykudu_sql.executor.reading.groups import coded_stream, dictionary_codes
 from pykudu_sql.executor.reading.groups.coded_stream import CodedStream, Coding
-from pykudu_sql.executor.reading.groups.dictionary_codes import CodedRelations
+from pykudu_sql.executor.reading.groups.dictionary_codes import CodedRelations, FunctionOfWords
 from pykudu_sql.executor.reading.scans import StreamedScan
 from pykudu_sql.planner.plan.query_plans import CodedGroups
 
@@ -103,6 +104,45 @@ QUERIES = [
     "SELECT colour, count(*) FROM t WHERE false GROUP BY colour",
     "SELECT name, count(*) FROM names WHERE warm GROUP BY name ORDER BY 1",
     "SELECT count(*) FROM t GROUP BY COLOUR ORDER BY Colour",
+    "SELECT upper(colour), count(*) FROM t GROUP BY upper(colour) ORDER BY 1",
+    "SELECT left(colour, 1) AS c, sum(x), size FROM t GROUP BY ALL ORDER BY c, size",
+    "SELECT coalesce(colour, 'none') AS c, lower(size), count(*) FROM t GROUP BY 1, 2 ORDER BY "
+    "c, lower(size)",
+    "SELECT upper(colour) AS colour, count(*) FROM t GROUP BY upper(t.colour) ORDER BY 1",
+    "SELECT upper(t.colour) AS colour, count(*) FROM t GROUP BY upper(t.colour) ORDER BY colour",
+    "SELECT count(*) FROM t GROUP BY nullif(colour, 'red') HAVING nullif(colour, 'red') > 'c' "
+    "ORDER BY nullif(colour, 'red')",
+    "SELECT colour, reverse(colour), count(*) FROM t GROUP BY colour, reverse(colour) ORDER BY 1",
+    "SELECT upper(colour), max(colour), max(upper(colour)), count(*) FILTER (WHERE "
+    "upper(colour) > 'G') FROM t GROUP BY upper(colour) ORDER BY 1",
+    "SELECT coalesce(name, 'none'), count(*) FROM t LEFT JOIN names USING (colour) GROUP BY 1 "
+    "ORDER BY 1",
+    "SELECT coalesce(n.name, '-') AS k, substr(t.colour, 1, 2) AS c, count(*) FROM t JOIN names "
+    "n USING (colour) GROUP BY k, c ORDER BY k, c",
+    "SELECT c, n FROM (SELECT upper(colour) AS c, count(*) AS n FROM t GROUP BY c) AS g ORDER BY c",
+    'SELECT "upper(colour)" FROM (SELECT upper(colour), count(*) FROM t GROUP BY 1) AS g '
+    "ORDER BY 1",
+    'SELECT "upper(colour)" FROM (SELECT upper(colour), count(*) FROM t GROUP BY 1 UNION ALL '
+    "SELECT 'x', 1) AS g ORDER BY 1",
+    'WITH g AS (SELECT upper(colour) FROM t GROUP BY 1) SELECT "upper(colour)" FROM g ORDER BY 1',
+    "SELECT count(*) FROM (SELECT upper(colour), count(*) FROM t GROUP BY 1) AS g",
+    "SELECT size FROM t WHERE upper(size) IN (SELECT upper(size) FROM t GROUP BY upper(size)) "
+    "GROUP BY size ORDER BY 1",
+    "SELECT CASE WHEN colour < 'g' THEN 'low' WHEN size = 'S' THEN 'high' END AS k, count(*) "
+    "FROM t GROUP BY k ORDER BY k",
+    "SELECT CASE WHEN colour < 'g' THEN 'low' ELSE 'high' END AS k, count(*) FROM t GROUP BY k "
+    "ORDER BY k",
+    "SELECT CASE WHEN colour < 'g' THEN 1 ELSE 2 END AS k, count(*) FROM t GROUP BY k ORDER BY k",
+    "SELECT split_part(note, ' ', 2) AS k, replace(size, 'S', 'XS'), count(*) FROM t GROUP BY "
+    "ALL ORDER BY ALL",
+    "SELECT regexp_extract(colour, '[a-z]+') AS k, min(x) FROM t GROUP BY k ORDER BY k",
+    "SELECT concat(colour, '.') AS k, colour || '!' AS l, count(*) FROM t GROUP BY k, l ORDER BY "
+    "k, l",
+    "SELECT trim(colour) AS k, count(*) FROM t WHERE upper(colour) > 'G' GROUP BY trim(colour) "
+    "UNION ALL SELECT upper(size), count(*) FROM t GROUP BY upper(size) ORDER BY 1, 2",
+    "SELECT upper(colour), count(*), rank() OVER (ORDER BY count(*)) FROM t GROUP BY upper(colour) "
+    "ORDER BY 1",
+    "SELECT initcap(colour) FROM t WHERE x = ? GROUP BY initcap(colour) ORDER BY 1",
 ]  # fmt: skip
 
 
@@ -135,15 +175,16 @@ def test_a_stream_is_grouped_by_codes(
 
     def note(stream: CodedStream, scan: StreamedScan, codings: Sequence[Coding]) -> None:
         make(stream, scan, codings)
-        streamed.extend([len(words) for words in coding.words] for coding in codings)
+        streamed.extend([len(each.distinct) for each in coding.values] for coding in codings)
 
     monkeypatch.setattr(CodedStream, "__init__", note)
     monkeypatch.setattr(dictionary_codes, "LEAST_ROWS", 0)
     connection.execute("SET scan_memory_bytes = 0")
     connection.execute("SELECT colour, size, sum(x) FROM t GROUP BY colour, size").fetchall()
     connection.execute("SELECT colour FROM t GROUP BY colour").fetchall()
+    connection.execute("SELECT left(colour, 1) AS c FROM t GROUP BY c").fetchall()
     connection.execute(f"SET scan_memory_bytes = {1 << 30}")
-    assert streamed == [[9, 3], [9]]
+    assert streamed == [[9, 3], [9], [8]]
 
 
 @pytest.mark.parametrize("most", [39, 40], ids=["each by its own", "all in one"])
@@ -155,8 +196,10 @@ def test_several_keys_have_one_code_where_their_combinations_are_few(
     asked: list[str] = []
     request = engine_runs.coded_relations
 
-    def note(coded: CodedGroups, relations: Mapping[str, Relation]) -> CodedRelations | None:
-        made = request(coded, relations)
+    def note(
+        coded: CodedGroups, relations: Mapping[str, Relation], compute: FunctionOfWords
+    ) -> CodedRelations | None:
+        made = request(coded, relations, compute)
         asked.append("" if made is None else made.sql)
         return made
 
@@ -176,3 +219,36 @@ def test_words_in_great_number_stay_text(
     monkeypatch.setattr(dictionary_codes, "LEAST_ROWS", 0)
     monkeypatch.setattr(dictionary_codes, "MOST_WORDS", 5)
     assert connection.execute(sql).fetchall() == expected
+
+
+@pytest.mark.parametrize(
+    ("sql", "codes"),
+    [
+        ("SELECT upper(colour), count(*) FROM t GROUP BY 1", 1),
+        ("SELECT upper(colour), colour, count(*) FROM t GROUP BY 1, 2", 1),
+        ("SELECT CASE WHEN colour < 'g' THEN 1 ELSE 2 END, count(*) FROM t GROUP BY 1", 0),
+        ("SELECT substr(colour, 1, 1000000000000000), count(*) FROM t GROUP BY 1", 0),
+    ],
+    ids=["texts", "beside its column", "no texts", "an error"],
+)
+def test_a_function_that_makes_texts_of_all_words_has_codes(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch, sql: str, codes: int
+) -> None:
+    made: list[CodedRelations | None] = []
+    request = engine_runs.coded_relations
+
+    def note(
+        coded: CodedGroups, relations: Mapping[str, Relation], compute: FunctionOfWords
+    ) -> CodedRelations | None:
+        made.append(request(coded, relations, compute))
+        return made[-1]
+
+    monkeypatch.setattr(engine_runs, "coded_relations", note)
+    monkeypatch.setattr(dictionary_codes, "LEAST_ROWS", 0)
+    connection.execute(f"EXPLAIN {sql}").fetchall()
+    with suppress(pykudu_sql.DataError):
+        connection.execute(sql).fetchall()
+    counted = [
+        0 if each is None else each.sql.partition("GROUP BY")[2].count("code") for each in made
+    ]
+    assert set(counted) == {codes}
