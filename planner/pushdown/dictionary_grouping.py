@@ -112,7 +112,7 @@ def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, .
             group_key = keys.get((table_of(column), name))
             if _is_named_inside(column):
                 group_key = next((key for key in keys.values() if key.column.name == name), None)
-            if group_key is not None and not _is_aggregated(column):
+            if group_key is not None and not _is_aggregated(column) and not _is_inside_key(column):
                 column.meta[_META] = _mark(
                     group_key, bound.engine_alias(group_key.reference), scans, numbers
                 )
@@ -292,6 +292,16 @@ def _is_named_inside(column: exp.Column) -> bool:
     The engine takes the key of the groups for it.
     """
     return relation_of(column) is None and not isinstance(column.parent, exp.Ordered)
+
+
+def _is_inside_key(column: exp.Column) -> bool:
+    """Whether a function that is noted as a key takes a column's cells."""
+    ancestor = column.parent
+    while ancestor is not None and not isinstance(ancestor, exp.Select):
+        if ancestor.meta_get(_META) is not None:
+            return True
+        ancestor = ancestor.parent
+    return False
 
 
 def _is_aggregated(column: exp.Column) -> bool:

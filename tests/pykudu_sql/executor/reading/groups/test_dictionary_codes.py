@@ -113,6 +113,9 @@ QUERIES = [
     "SELECT count(*) FROM t GROUP BY nullif(colour, 'red') HAVING nullif(colour, 'red') > 'c' "
     "ORDER BY nullif(colour, 'red')",
     "SELECT colour, reverse(colour), count(*) FROM t GROUP BY colour, reverse(colour) ORDER BY 1",
+    "SELECT lower(colour), count(*) FROM t GROUP BY lower(colour), colour ORDER BY 1, 2",
+    "SELECT lower(size), lower(colour), count(*) FROM t GROUP BY lower(colour), lower(size), "
+    "colour, x ORDER BY 1, 2, 3",
     "SELECT upper(colour), max(colour), max(upper(colour)), count(*) FILTER (WHERE "
     "upper(colour) > 'G') FROM t GROUP BY upper(colour) ORDER BY 1",
     "SELECT coalesce(name, 'none'), count(*) FROM t LEFT JOIN names USING (colour) GROUP BY 1 "
