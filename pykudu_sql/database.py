@@ -10,7 +10,7 @@ import logging
 import os
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -122,11 +122,8 @@ class Database:
 
     def close(self) -> None:
         """Release memory, files and the directory's lock, even if they are still used."""
-        try:
+        with closing(self.store), closing(self._single_threaded):
             self._duckdb.close()
-            self._single_threaded.close()
-        finally:
-            self.store.close()
 
     def acquire(self) -> "Database":
         """One session more. The caller holds the lock of the open databases."""

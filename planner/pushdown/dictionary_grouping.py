@@ -88,8 +88,6 @@ def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, .
             continue
         keys: dict[tuple[TableReference | None, str], _Key] = {}
         functions: list[tuple[exp.Expr, _Key]] = []
-        # What it makes of NULL is not NULL perhaps, but the code of a row that is absent is.
-        has_outer_join = any(join.side or join.method for join in nodes_of(select, exp.Join))
         for item in group.expressions:
             key = _text_key(select_entry(item, select), bound)
             if key is None or scans[key.reference] in whole:
@@ -99,7 +97,9 @@ def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, .
                 continue
             keys[key.reference, key.column.name] = key
             item.meta[_META] = _mark(key, bound.engine_alias(key.reference), scans, numbers)
-        for item, key in [] if has_outer_join else functions:
+        if functions and _has_absent_rows(select):
+            functions.clear()
+        for item, key in functions:
             is_column_key = (key.reference, key.column.name) in keys
             mentions = _mentions(key, parts, bound, is_column_key)
             if mentions is not None:
@@ -112,7 +112,7 @@ def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, .
             group_key = keys.get((table_of(column), name))
             if _is_named_inside(column):
                 group_key = next((key for key in keys.values() if key.column.name == name), None)
-            if group_key is not None and not _is_aggregated(column) and not _is_inside_key(column):
+            if group_key is not None and not _is_taken(column):
                 column.meta[_META] = _mark(
                     group_key, bound.engine_alias(group_key.reference), scans, numbers
                 )
@@ -131,26 +131,33 @@ def coded_groups(
 
     Returns None where a function that was noted has been replaced since.
     """
-    marked = [node for node in all_nodes(tree) if node.meta_get(_META) is not None]
-    keys = [node.meta[_META] for node in marked if not _is_decoded(node)]
+    marked = _marked(tree)
+    keys = [node for node in marked if not _is_decoded(node)]
     mentions = [node.meta[_META].number for node in marked if _is_decoded(node)]
     for number, column in enumerate(columns):
-        expected = sum(key.mentions for key in keys if key.number == number)
-        if column.values and mentions.count(number) != expected:
+        marks = [key.meta[_META] for key in keys if key.meta[_META].number == number]
+        if column.values and mentions.count(number) != sum(mark.mentions for mark in marks):
             return None
     decoded = tuple(dict.fromkeys(mentions))
     parameters = {number: parameters_before + place for place, number in enumerate(decoded, 1)}
     joint = None
-    if _are_joint(tree, columns):
+    if _are_joint(keys, columns):
         all_as_one = [columns[0]] * len(columns)
         joint = cache(partial(_coded_sql, tree, all_as_one, parameters))
     by_column = cache(partial(_coded_sql, tree, columns, parameters))
     return CodedGroups(tuple(columns), decoded, by_column, joint)
 
 
-def _are_joint(tree: exp.Expr, columns: Sequence[CodedColumn]) -> bool:
-    """Whether several columns are keys of one group only, and of one mention of a table."""
-    keys = [node for node in all_nodes(tree) if node.meta_get(_META) and not _is_decoded(node)]
+def _marked(tree: exp.Expr) -> list[exp.Expr]:
+    """The nodes that have a mark."""
+    return [node for node in all_nodes(tree) if node.meta_get(_META) is not None]
+
+
+def _are_joint(keys: Sequence[exp.Expr], columns: Sequence[CodedColumn]) -> bool:
+    """Whether several columns are keys of one group only, and of one mention of a table.
+
+    `keys`: the marked nodes of GROUP BY.
+    """
     return (
         len(columns) > 1
         and len({key.meta[_META].alias for key in keys}) == 1
@@ -169,7 +176,7 @@ def _coded_sql(
         parameters: those of the words, by the column.
     """
     coded = tree.copy()
-    for node in [node for node in all_nodes(coded) if node.meta_get(_META) is not None]:
+    for node in _marked(coded):
         mark = node.meta[_META]
         code = exp.column(columns[mark.number].code, table=mark.alias, quoted=True)
         if not _is_decoded(node):
@@ -294,28 +301,26 @@ def _is_named_inside(column: exp.Column) -> bool:
     return relation_of(column) is None and not isinstance(column.parent, exp.Ordered)
 
 
-def _is_inside_key(column: exp.Column) -> bool:
-    """Whether a function that is noted as a key takes a column's cells."""
-    ancestor = column.parent
-    while ancestor is not None and not isinstance(ancestor, exp.Select):
-        if ancestor.meta_get(_META) is not None:
-            return True
-        ancestor = ancestor.parent
-    return False
+def _has_absent_rows(select: exp.Select) -> bool:
+    """Whether a join may give rows without one of a table.
+
+    What a function makes of their NULL may be a value, but the code of an absent row is NULL.
+    """
+    return any(join.side or join.method for join in nodes_of(select, exp.Join))
 
 
-def _is_aggregated(column: exp.Column) -> bool:
-    """Whether an aggregate takes a column's cells; MIN and MAX of several values are none."""
+def _is_taken(column: exp.Column) -> bool:
+    """Whether an aggregate, or a function that is a key, takes a column's cells."""
     ancestor = column.parent
     while ancestor is not None and not isinstance(ancestor, exp.Select):
-        if _gathers(ancestor):
+        if _gathers(ancestor) or ancestor.meta_get(_META) is not None:
             return True
         ancestor = ancestor.parent
     return False
 
 
 def _gathers(node: exp.Expr) -> bool:
-    """Whether a node is an aggregate, or what belongs to one."""
+    """Whether a node is an aggregate, or what belongs to one; MIN and MAX of several are none."""
     several = isinstance(node, exp.Max | exp.Min) and node.expressions
     return isinstance(node, exp.AggFunc | exp.Filter) and not several
 

@@ -150,12 +150,7 @@ def _is_distinct(select: exp.Select) -> bool:
 
 
 def _is_comparable(column_type: DataType) -> bool:
-    return column_type.is_text or _has_one_word(column_type)
-
-
-def _has_one_word(column_type: DataType) -> bool:
-    """Whether cells are integers of 64 bits at most: numbers, decimals and times."""
-    return column_type.integer_range is not None and column_type.width <= 8
+    return column_type.is_text or column_type.has_one_word
 
 
 def _parts(select: exp.Select) -> Iterator[exp.Expr]:
@@ -248,7 +243,7 @@ def _is_offered(function: type[exp.Expr], column_type: DataType) -> bool:
     if column_type.is_floating:
         return True
     is_number = column_type.is_integer or column_type.kind is Kind.DECIMAL
-    return _has_one_word(column_type) and (is_number or function in _EXTREMES)
+    return column_type.has_one_word and (is_number or function in _EXTREMES)
 
 
 def _is_exact_text(node: exp.Expr) -> bool:

@@ -87,7 +87,7 @@ class _Working:
 
 
 class DuckDBEngine:
-    """One session's access to the DuckDB of its database; a `QueryEngine`."""
+    """One session's access to a DuckDB of its database; a `StreamingEngine`."""
 
     def __init__(self, duckdb: DuckDB) -> None:
         """Nothing is opened before the first query."""

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from pykudu_sql.dataclass import dataclass
 from pykudu_sql.storage.cfile.encoding import bitshuffle
 from pykudu_sql.storage.cfile.encoding.traits import BinaryCodec, Bytes, EncodingTraits
+from pykudu_sql.storage.common.types.ordinal_take import ordinals_of_spans
 from pykudu_sql.storage.common.types.types import DataType, Encoding
 from pykudu_sql.storage.errors import CorruptionError
 
@@ -148,7 +149,7 @@ def _shared_lengths(
         part = slice(first, first + _SLICE_ROWS)
         counts = most[part]
         ends = np.cumsum(counts)
-        offsets = _byte_offsets(starts[:-1][part], counts, ends)
+        offsets = ordinals_of_spans(starts[:-1][part], counts)
         before = np.maximum(np.arange(first, first + len(counts)) - 1, 0)
         back = np.repeat(starts[:-1][part] - starts[before], counts)
         differing = np.flatnonzero(data[offsets] != data[offsets - back])
@@ -174,14 +175,8 @@ def _grow_chains(starts: Ends, shared: npt.NDArray[np.uint8], data: npt.NDArray[
         for step in range(1, RESTART_INTERVAL):
             rows = np.arange(first + step, stop, RESTART_INTERVAL)
             counts = shared[rows].astype(np.int64)
-            offsets = _byte_offsets(starts[rows], counts, np.cumsum(counts))
+            offsets = ordinals_of_spans(starts[rows], counts)
             data[offsets] = data[offsets - np.repeat(starts[rows] - starts[rows - 1], counts)]
-
-
-def _byte_offsets(starts: Ends, counts: Ends, ends: Ends) -> Ends:
-    """The offsets of the first `counts` bytes of each value, one value after the other."""
-    total = int(ends[-1]) if len(ends) else 0
-    return np.repeat(starts - ends + counts, counts) + np.arange(total)
 
 
 def _fits(column_type: DataType) -> bool:

@@ -19,7 +19,7 @@ MOST_FLAGS = 1 << 26
 class IntegerSet:
     """Distinct 64-bit integers, at least one."""
 
-    __slots__ = ("_ascending", "_before", "_flags", "_low")
+    __slots__ = ("_ascending", "_before", "_count", "_flags", "_low")
 
     def __init__(self, low: int, flags: Mask) -> None:
         """The integers `low - 1 + i` where `flags[i]`.
@@ -31,6 +31,7 @@ class IntegerSet:
         self._low = low
         self._flags = flags
         self._before = np.array(low, np.int64)[None] - 1  # which wraps around below the least
+        self._count = int(np.count_nonzero(flags))
         self._ascending: npt.NDArray[np.int64] | None = None
 
     @classmethod
@@ -47,7 +48,7 @@ class IntegerSet:
         return cls(low, flags)
 
     def __len__(self) -> int:
-        return int(np.count_nonzero(self._flags))
+        return self._count
 
     @property
     def least(self) -> int:

@@ -128,13 +128,14 @@ def _interval_may(op: Op, value: Any, stats: ColumnStats) -> bool:
     return stats.has_nan or bool(_COMPARE[op](high, value))
 
 
-_TRIMMED = 16
+# So few values are always trimmed: less is made of them.
+_FEW_VALUES = 16
 
 
 def trim(leaf: InList, stats: ColumnStats) -> Predicate:
     """An IN list without the values that no row has; as it is where these are few of many.
 
-    What is made of a list for tests stays with it, and takes as long as many of them.
+    The forms of a list for tests are made once, and those of a new list take as long as many tests.
 
     Args:
         leaf: its values ascend, as `predicate_simplify` leaves them.
@@ -144,9 +145,10 @@ def trim(leaf: InList, stats: ColumnStats) -> Predicate:
         return leaf
     values: Sequence[Any] = leaf.values
     first, last = bisect_left(values, stats.min), bisect_right(values, stats.max)
-    if (last - first == len(values)) or last - first > max(_TRIMMED, len(values) // 2):
+    left = last - first
+    if left == len(values) or left > max(_FEW_VALUES, len(values) // 2):
         return leaf
-    if last - first == 1:
+    if left == 1:
         return Comparison(leaf.column_id, Op.EQ, leaf.values[first])
     return InList(leaf.column_id, leaf.values[first:last]) if first < last else NEVER
 

@@ -50,6 +50,20 @@ def take_ordinals(values: pa.Array, ordinals: npt.NDArray[np.int64]) -> pa.Array
     return pc.pick(values, integers(ordinals))
 
 
+def ordinals_of_spans(
+    starts: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """The positions of spans, one span after the other, int64[sum of counts].
+
+    Args:
+        starts: the first position of each span, shape (n,).
+        counts: how many positions it has, at least 0 each, shape (n,).
+    """
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.repeat(starts - ends + counts, counts) + np.arange(total)
+
+
 def _take_texts(values: pa.Array, ordinals: npt.NDArray[np.int64]) -> pa.Array:
     """The same of very few texts or binaries, none NULL."""
     _, offsets, data = values.buffers()

@@ -34,6 +34,7 @@ AUTO_ENCODING = Encoding("AUTO_ENCODING")
 Cell = bool | int | float | str | bytes | None
 
 MAX_CELL_BYTES = 64 * 1024
+_WORD_BYTES = 8
 EPOCH = dt.datetime(1970, 1, 1)
 EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
 MIN_DATE = dt.date.min.toordinal() - EPOCH_DAY
@@ -116,7 +117,7 @@ def _numpy_type(kind: Kind, width: int) -> "np.dtype[Any] | None":
     if kind is Kind.BOOL:
         return np.dtype(np.bool_)
     letter = "f" if kind in (Kind.FLOAT, Kind.DOUBLE) else "i"
-    return np.dtype(f"<{letter}{width}") if 0 < width <= 8 else None
+    return np.dtype(f"<{letter}{width}") if 0 < width <= _WORD_BYTES else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,11 @@ class DataType:
     def allowed_in_key(self) -> bool:
         """Whether a primary key may hold a column of this type."""
         return self.kind not in _NOT_IN_KEY
+
+    @property
+    def has_one_word(self) -> bool:
+        """Whether values are kept as integers of 64 bits at most: numbers, decimals and times."""
+        return self.integer_range is not None and self.width <= _WORD_BYTES
 
     @property
     def integer_range(self) -> tuple[int, int] | None:

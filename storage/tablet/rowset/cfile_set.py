@@ -47,7 +47,6 @@ BLOOM = "bloom"
 KEY_INDEX = "key_index"
 _CODE_BYTES = 2
 _OFFSET_BYTES = 4
-_WORD_BYTES = 8
 # So many keys are searched for among keys in memory without a question to the bloom filter.
 _FEW_KEYS = 256
 # Lists of columns by which rows are read.
@@ -146,8 +145,7 @@ class CFileSet:
     def is_ordered_by(self, column_id: int) -> bool:
         """Whether the cells of a column are integers of 64 bits or fewer, and ascend."""
         first = self._key_columns[0]
-        is_integer = first.type.integer_range is not None and first.type.width <= _WORD_BYTES
-        return is_integer and first.id == column_id
+        return first.id == column_id and first.type.has_one_word
 
     def _find_cfile(self, column_id: int) -> CFileReader | None:
         name = str(column_id)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pykudu_sql.storage.common.predicate.column_predicate import Among, InList, Predicate
+from pykudu_sql.storage.common.types.ordinal_take import ordinals_of_spans
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 
 _ROWS_OF_A_SEARCH = 32
@@ -22,14 +23,13 @@ def searched_members(predicate: Predicate, rows: int) -> npt.NDArray[np.int64] |
 
     `rows`: among which they are looked for.
     """
+    most = rows // _ROWS_OF_A_SEARCH
     match predicate:
-        case InList():
-            members = predicate.integers
-        case Among(_, integers):
-            members = integers.ascending()
-        case _:
-            return None
-    return members if len(members) * _ROWS_OF_A_SEARCH <= rows else None
+        case InList() if len(predicate.integers) <= most:
+            return predicate.integers
+        case Among(_, members) if len(members) <= most:
+            return members.ascending()
+    return None
 
 
 def member_places(cells: npt.NDArray[Any], members: npt.NDArray[np.int64]) -> Ordinals:
@@ -42,6 +42,4 @@ def member_places(cells: npt.NDArray[Any], members: npt.NDArray[np.int64]) -> Or
     first, last = members.searchsorted(cells[0]), members.searchsorted(cells[-1], "right")
     inside = members[first:last].astype(cells.dtype)
     starts = cells.searchsorted(inside)
-    counts = cells.searchsorted(inside, "right") - starts
-    ends = np.cumsum(counts)
-    return np.repeat(starts - ends + counts, counts) + np.arange(ends[-1] if len(ends) else 0)
+    return ordinals_of_spans(starts, cells.searchsorted(inside, "right") - starts)

@@ -27,7 +27,7 @@ from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.predicate.true_places import true_places
 from pykudu_sql.storage.common.types.arrays import fixed_view
 from pykudu_sql.storage.common.types.from_buffers import integers
-from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
+from pykudu_sql.storage.common.types.ordinal_take import ordinals_of_spans, take_ordinals
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.rowset.member_search import member_places, searched_members
@@ -295,10 +295,12 @@ def scattered_ordinals(ranges: Sequence[Range], most: int | None) -> Ordinals | 
     """
     if len(ranges) < _SEVERAL:
         return None
-    rows = sum([stop - start for start, stop in ranges])
+    starts, stops = np.array(ranges, np.int64).T
+    counts = stops - starts
+    rows = int(counts.sum())
     if rows > len(ranges) * _SHORT or (most is not None and rows > most):
         return None
-    return np.concatenate([ordinals_between(*each) for each in ranges])
+    return ordinals_of_spans(starts, counts)
 
 
 def split_ranges(ranges: Iterable[Range], stretch: int | None) -> Iterator[Range]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 
+import numpy as np
 from hypothesis import strategies as st
 
 from pykudu_sql.storage.common.predicate.column_domain import compare
@@ -17,8 +18,16 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     Predicate,
     StartsWith,
 )
+from pykudu_sql.storage.common.predicate.integer_set import IntegerSet
 from pykudu_sql.storage.common.types.types import Cell, DataType
 from tests.storage.common.strategies import cells
+
+
+def set_of(*values: int) -> IntegerSet:
+    """The set of some integers, at least one."""
+    members = IntegerSet.of(np.array(values, np.int64), 1 << 20)
+    assert members is not None
+    return members
 
 
 @cache

@@ -7,9 +7,11 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pykudu_sql.storage.common.types import compute
-from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
+from pykudu_sql.storage.common.types.ordinal_take import ordinals_of_spans, take_ordinals
 
 NUMBERS = list(range(-50, 50))
 WORDS = pa.array([f"w{n}" for n in NUMBERS])
@@ -57,3 +59,10 @@ def test_few_numbers_need_no_kernel_which_would_give_the_interpreter_away() -> N
             assert len(take_ordinals(values, np.arange(50, dtype=np.int64))) == 50
         for texts in (WORDS, WORDS.dictionary_encode()):
             assert len(take_ordinals(texts, np.arange(30, dtype=np.int64))) == 30
+
+
+@given(st.lists(st.tuples(st.integers(0, 1 << 40), st.integers(0, 5))))
+def test_positions_of_spans_come_one_span_after_the_other(spans: list[tuple[int, int]]) -> None:
+    starts, counts = np.array(spans, np.int64).reshape(-1, 2).T
+    expected = [start + place for start, count in spans for place in range(count)]
+    assert ordinals_of_spans(starts, counts).tolist() == expected

@@ -13,16 +13,10 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     Op,
     Predicate,
 )
-from pykudu_sql.storage.common.predicate.integer_set import IntegerSet
 from pykudu_sql.storage.tablet.rowset.member_search import member_places, searched_members
+from tests.storage.common.predicates import set_of
 
 BYTES = st.integers(-128, 127)
-
-
-def set_of(*values: int) -> IntegerSet:
-    made = IntegerSet.of(np.array(values, np.int64), 1 << 20)
-    assert made is not None
-    return made
 
 
 @given(

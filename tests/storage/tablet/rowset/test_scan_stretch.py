@@ -11,7 +11,6 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     Op,
     Predicate,
 )
-from pykudu_sql.storage.common.predicate.integer_set import IntegerSet
 from pykudu_sql.storage.common.predicate.row_filter import FilterStep, RowFilter
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
@@ -23,6 +22,7 @@ from pykudu_sql.storage.tablet.rowset.tablet_scanner import (
     scattered_ordinals,
     split_ranges,
 )
+from tests.storage.common.predicates import set_of
 
 ROWS = 100
 INT = DataType(Kind.INT32)
@@ -54,12 +54,6 @@ class Cells:
 
     def is_ordered_by(self, column: ColumnSchema) -> bool:
         return column is K
-
-
-def set_of(*values: int) -> IntegerSet:
-    members = IntegerSet.of(np.array(values, np.int64), 1 << 20)
-    assert members is not None
-    return members
 
 
 def filtered(predicate: Predicate) -> RowFilter:

@@ -157,6 +157,23 @@ def reading(request: pytest.FixtureRequest, connection: Connection) -> Iterator[
     connection.execute(f"SET scan_memory_bytes = {1 << 30}")
 
 
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The SQL over codes of each query from here on, empty where it has none."""
+    asked: list[str] = []
+    request = engine_runs.coded_relations
+
+    def note(
+        coded: CodedGroups, relations: Mapping[str, Relation], compute: FunctionOfWords
+    ) -> CodedRelations | None:
+        made = request(coded, relations, compute)
+        asked.append("" if made is None else made.sql)
+        return made
+
+    monkeypatch.setattr(engine_runs, "coded_relations", note)
+    return asked
+
+
 @pytest.mark.parametrize("sql", QUERIES)
 def test_groups_by_codes_are_those_by_texts(
     connection: Connection, monkeypatch: pytest.MonkeyPatch, reading: str, sql: str
@@ -192,21 +209,15 @@ def test_a_stream_is_grouped_by_codes(
 
 @pytest.mark.parametrize("most", [39, 40], ids=["each by its own", "all in one"])
 def test_several_keys_have_one_code_where_their_combinations_are_few(
-    connection: Connection, monkeypatch: pytest.MonkeyPatch, reading: str, most: int
+    connection: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    reading: str,
+    asked: list[str],
+    most: int,
 ) -> None:
     sql = "SELECT size, upper(colour), count(*) FROM t GROUP BY colour, 1 ORDER BY 2, 1"
     expected = connection.execute(sql).fetchall()
-    asked: list[str] = []
-    request = engine_runs.coded_relations
-
-    def note(
-        coded: CodedGroups, relations: Mapping[str, Relation], compute: FunctionOfWords
-    ) -> CodedRelations | None:
-        made = request(coded, relations, compute)
-        asked.append("" if made is None else made.sql)
-        return made
-
-    monkeypatch.setattr(engine_runs, "coded_relations", note)
+    asked.clear()
     monkeypatch.setattr(dictionary_codes, "LEAST_ROWS", 0)
     monkeypatch.setattr(coded_stream, "_MOST_COMBINATIONS", most)
     assert connection.execute(sql).fetchall() == expected
@@ -235,23 +246,14 @@ def test_words_in_great_number_stay_text(
     ids=["texts", "beside its column", "no texts", "an error"],
 )
 def test_a_function_that_makes_texts_of_all_words_has_codes(
-    connection: Connection, monkeypatch: pytest.MonkeyPatch, sql: str, codes: int
+    connection: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    asked: list[str],
+    sql: str,
+    codes: int,
 ) -> None:
-    made: list[CodedRelations | None] = []
-    request = engine_runs.coded_relations
-
-    def note(
-        coded: CodedGroups, relations: Mapping[str, Relation], compute: FunctionOfWords
-    ) -> CodedRelations | None:
-        made.append(request(coded, relations, compute))
-        return made[-1]
-
-    monkeypatch.setattr(engine_runs, "coded_relations", note)
     monkeypatch.setattr(dictionary_codes, "LEAST_ROWS", 0)
     connection.execute(f"EXPLAIN {sql}").fetchall()
     with suppress(pykudu_sql.DataError):
         connection.execute(sql).fetchall()
-    counted = [
-        0 if each is None else each.sql.partition("GROUP BY")[2].count("code") for each in made
-    ]
-    assert set(counted) == {codes}
+    assert {text.partition("GROUP BY")[2].count("code") for text in asked} == {codes}
