@@ -26,7 +26,7 @@ from pykudu_sql.planner.parse.guards import (
     guard_tree,
 )
 from pykudu_sql.planner.parse.headings import marked, note_headings
-from pykudu_sql.planner.parse.lexer import check_binaries
+from pykudu_sql.planner.parse.lexer import check_binaries, without_comments
 from pykudu_sql.planner.parse.long_list import LongList, extract_long_lists, restore_long_lists
 from pykudu_sql.planner.parse.printable_calls import (
     with_printable_aggregates,
@@ -333,7 +333,9 @@ def _span_lookup(tokens: Sequence[Token]) -> Callable[[str], SourceSpan | None]:
 
 def _tokens(text: str, start: int) -> list[Token]:
     """The tokens from an offset on, positions as in the whole text."""
-    body = text[start:]
+    # The parser's tokenizer reads words that belong together, such as ORDER BY, as one, and only
+    # where nothing but blanks is between them.
+    body = without_comments(text[start:])
     signs = signs_behind_exponents(body)
     try:
         raw = _DIALECT.tokenize(without_signs(body, signs) if signs else body)

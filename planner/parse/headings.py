@@ -13,7 +13,7 @@ from itertools import pairwise
 from sqlglot import Token, TokenType, exp
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.planner.parse.lexer import tokenize
+from pykudu_sql.planner.parse.lexer import tokenize, without_comments
 from pykudu_sql.planner.parse.written_literals import written_literal
 from pykudu_sql.planner.token_rewrites.tokens import CLOSING, OPENING
 from pykudu_sql.planner.tree_nodes import nodes_of
@@ -176,12 +176,19 @@ def _written(tokens: Sequence[Token], text: str) -> str:
         pieces.append(" " if gap and _BLANK.fullmatch(gap) else gap)
         literal = written_literal(text, token.start)
         if literal is None:
-            pieces.append(text[max(end, token.start) : token.end + 1])
+            pieces.append(_words(text[max(end, token.start) : token.end + 1]))
             end = token.end + 1
         else:
             pieces.append(literal.written)
             end = token.start + len(literal.plain)
     return "".join(pieces)
+
+
+def _words(written: str) -> str:
+    """The text of a token; of words that are one token, as `PARTITION BY`, without comments."""
+    is_quoted = not (written[:1].isalpha() and written[-1:].isalpha())
+    plain = written if is_quoted else without_comments(written)
+    return written if plain is written else " ".join(plain.split())
 
 
 def heading(item: exp.Expr) -> str | None:

@@ -52,6 +52,7 @@ TOKEN_PATTERN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _BINARY = re.compile(r"[xX]'(?:[0-9a-fA-F]{2})*'")
+_IN_COMMENTS = re.compile(r"[^\n]")
 MAX_NUMBER_CHARACTERS = 4096  # converting a number takes the square of its digits
 _KINDS = (TokenKind.SYMBOL, *TokenKind)  # by their number
 _SPACE, _WORD, _NUMBER = TokenKind.SPACE, TokenKind.WORD, TokenKind.NUMBER
@@ -113,6 +114,19 @@ def tokenize(text: str, start: int = 0) -> Iterator[Token]:
             check_token(match)
         yield Token(_KINDS[kind], match.group(), match.start())
     yield Token(TokenKind.END, "", len(text))
+
+
+def without_comments(text: str) -> str:
+    """A text with spaces in place of its comments; all else stays at its offset and in its line."""
+    if "--" not in text and "/*" not in text:
+        return text
+    return TOKEN_PATTERN.sub(_blank_comment, text)
+
+
+def _blank_comment(match: re.Match[str]) -> str:
+    written = match.group()
+    is_comment = match.lastindex == _SPACE and not written.isspace()
+    return _IN_COMMENTS.sub(" ", written) if is_comment else written
 
 
 def check_binaries(text: str, start: int) -> None:

@@ -19,6 +19,8 @@ def headings(sql: str) -> list[list[str | None]]:
         ("select A+1, Count( * ) from t", [["A+1", "Count( * )"]]),
         ("select a, t.b, *, a + 1 as c from t", [[None, None, None, None]]),
         ("select 'x' || /* note */ 'y' from t", [["'x' || 'y'"]]),
+        ("select cast(a as double -- c\n precision) from t", [["cast(a as double precision)"]]),
+        ("select a || '-- x' || \"/* y */\" from t", [["a || '-- x' || \"/* y */\""]]),
         ("select distinct on (a) lower(b), 1 from t", [["lower(b)", "1"]]),
         ("select * except (a), 1+ 2 from t", [[None, "1+ 2"]]),
         ("select max(a) except select 2+2", [["max(a)"], ["2+2"]]),

@@ -7,7 +7,7 @@ import pytest
 from pykudu_sql.planner.dml.values import read_values
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.guards import guard_text
-from pykudu_sql.planner.parse.lexer import MAX_NUMBER_CHARACTERS, tokenize
+from pykudu_sql.planner.parse.lexer import MAX_NUMBER_CHARACTERS, tokenize, without_comments
 from pykudu_sql.planner.parse.long_list import LEAST_VALUES, extract_long_lists
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.storage.errors import StatementTooComplexError, SyntaxError
@@ -61,3 +61,10 @@ def test_a_binary_of_half_a_byte_or_of_other_digits_is_refused_with_its_place(li
         assert caught.value.span is not None
         assert caught.value.span.start == len(before)
     assert read_values(SourceText(f"({literal})")) is None
+
+
+def test_comments_become_blanks_and_all_else_stays_in_its_place() -> None:
+    text = 'a/* it\'s\n"b" */\'--\' "/*"--c\n$$/* d */$$ 5 - -1 -- e'
+    plain = without_comments(text)
+    assert plain == "a       \n      '--' \"/*\"   \n$$/* d */$$ 5 - -1     "
+    assert without_comments("a - b / c") == "a - b / c"
