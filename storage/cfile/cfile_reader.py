@@ -23,6 +23,7 @@ from pykudu_sql.storage.cfile.decoded.coded_column import (
 from pykudu_sql.storage.cfile.decoded.column_cells import ColumnCells
 from pykudu_sql.storage.cfile.decoded.decoded_blocks import DecodedBlocks
 from pykudu_sql.storage.cfile.decoded.validity_reader import ValidityReader
+from pykudu_sql.storage.cfile.decoded.word_test import WordTest
 from pykudu_sql.storage.cfile.encoding.type_encodings import BY_NAME
 from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.in_place.paged_cells import EqualCells
@@ -36,7 +37,6 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     Op,
     StartsWith,
 )
-from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.ordinal_take import take_ordinals
@@ -94,6 +94,7 @@ class CFileReader:
         self.words = self._blocks.words
         self.zone_map: ZoneMap = self._blocks.index.zone_map
         self.first_ordinals = self._blocks.first_ordinals
+        self._word_test = WordTest()
         self._key = file.path, entry.name
         self._decoded = DecodedBlocks(self._blocks, entry.type, cache, self._key)
         self.take_memory = self._decoded.take_memory
@@ -119,12 +120,10 @@ class CFileReader:
             isinstance(leaf, Comparison) and leaf.op is Op.EQ
         ):
             words = self.words() if mask.any() else None
-            column_id = leaf.column_id
-            if (
-                words is not None
-                and not evaluate(leaf, {column_id: words}, {column_id: self.type}).any()
-            ):
-                mask[:] = False
+            if words is not None:
+                matches = self._word_test.matches(leaf, leaf.column_id, words, self.type)
+                if not matches.any():
+                    mask[:] = False
         return mask
 
     def read_block(self, number: int) -> pa.Array:
@@ -288,7 +287,7 @@ class CFileReader:
         if whole is None:
             return None
         if pa.types.is_dictionary(whole.array.type):
-            return coded_words(whole.array.slice(start, stop - start), self.type)
+            return coded_words(whole.array.slice(start, stop - start), self.type, self._word_test)
         if not self._cache.has_room_for(own_bytes(whole.array)):
             return None
         coded = coded_integers(whole.array, self.type, self.zone_map)

@@ -17,9 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.dataclass import dataclass
+from pykudu_sql.storage.cfile.decoded.word_test import WordTest
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.predicate.column_predicate import Predicate
-from pykudu_sql.storage.common.predicate.predicate_eval import evaluate, have_words
+from pykudu_sql.storage.common.predicate.predicate_eval import have_words, is_true
 from pykudu_sql.storage.common.types.arrays import fixed_view, from_fixed, validity
 from pykudu_sql.storage.common.types.from_buffers import numbers_of
 from pykudu_sql.storage.common.types.types import DataType, Kind
@@ -39,12 +40,14 @@ class CodedColumn:
         codes: the place of each cell among the words, any code where it is NULL, shape (rows,).
         words: at least the values that occur, none of them NULL.
         valid: False where a cell is NULL, bool[rows]; None when none is.
+        test: of predicates over the words.
     """
 
     type: DataType
     codes: npt.NDArray[Any]
     words: pa.Array
     valid: Mask | None
+    test: WordTest
 
     @property
     def nbytes(self) -> int:
@@ -59,19 +62,19 @@ class CodedColumn:
 
     def matches(self, predicate: Predicate, column_id: int) -> Mask:
         """Which rows a predicate over this column alone holds for."""
-        types = {column_id: self.type}
-        words = evaluate(predicate, {column_id: self.words}, types)
+        words = self.test.matches(predicate, column_id, self.words, self.type)
         mask = have_words(self.codes, words)
         if self.valid is not None:
             mask &= self.valid
-            if evaluate(predicate, {column_id: pa.nulls(1, self.words.type)}, types)[0]:
+            if is_true(predicate, {column_id: None}):
                 mask |= ~self.valid
         return mask
 
 
-def coded_words(array: pa.DictionaryArray, column_type: DataType) -> CodedColumn:
-    """A decoded column of texts in codes."""
-    return CodedColumn(column_type, numbers_of(array.indices), array.dictionary, validity(array))
+def coded_words(array: pa.DictionaryArray, column_type: DataType, test: WordTest) -> CodedColumn:
+    """A decoded column of texts in codes. `test`: of its dictionary."""
+    codes = numbers_of(array.indices)
+    return CodedColumn(column_type, codes, array.dictionary, validity(array), test)
 
 
 def coded_integers(array: pa.Array, column_type: DataType, zone_map: ZoneMap) -> CodedColumn | None:
@@ -95,7 +98,7 @@ def coded_integers(array: pa.Array, column_type: DataType, zone_map: ZoneMap) ->
             # Of its own steps `arange` counts as doubles do, which may be one too few.
             places = np.arange((high - low) // step + 1, dtype=numbers.dtype)
             words = from_fixed(places * numbers.dtype.type(step) + low, column_type)
-            return CodedColumn(column_type, codes, words, validity(array))
+            return CodedColumn(column_type, codes, words, validity(array), WordTest())
     return None
 
 

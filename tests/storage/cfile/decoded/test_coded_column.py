@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.decoded.coded_column import CodedColumn, coded_words
+from pykudu_sql.storage.cfile.decoded.word_test import WordTest
 from pykudu_sql.storage.common.predicate.column_predicate import (
     And,
     Comparison,
@@ -188,7 +189,7 @@ def test_any_predicate_holds_for_the_same_rows(
     start = data.draw(st.integers(0, len(cells)))
     stop = data.draw(st.integers(start, len(cells)))
     array = cells_to_array(cells, bigint)
-    column = coded_words(array.dictionary_encode(), bigint)
+    column = coded_words(array.dictionary_encode(), bigint, WordTest())
     expected = evaluate(predicate, {COLUMN: array.slice(start, stop - start)}, {COLUMN: bigint})
     mask = column.slice(start, stop).matches(predicate, COLUMN)
     assert mask.tolist() == expected.tolist()
@@ -197,7 +198,7 @@ def test_any_predicate_holds_for_the_same_rows(
 def test_words_at_many_places_or_side_by_side_are_looked_up() -> None:
     bigint = parse_type("BIGINT")
     array = pa.array(range(40), pa.int64())
-    column = coded_words(array.dictionary_encode(), bigint)
+    column = coded_words(array.dictionary_encode(), bigint, WordTest())
     for members in (tuple(range(0, 40, 2)), tuple(range(5, 30))):
         mask = column.matches(InList(COLUMN, members), COLUMN)
         assert tuple(np.flatnonzero(mask).tolist()) == members
