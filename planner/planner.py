@@ -7,6 +7,7 @@ from pykudu_sql.planner.cancellation import cancelled_by
 from pykudu_sql.planner.deep_stack import run_deep
 from pykudu_sql.planner.listed_relations import with_listed_relations
 from pykudu_sql.planner.parse.error_spans import locate
+from pykudu_sql.planner.parse.lexer import without_comments
 from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.parse.written_literals import with_written
 from pykudu_sql.planner.plan.context import PlanContext
@@ -36,16 +37,20 @@ def plan(sql: str, context: PlanContext) -> "Plan":
             f"statement of {len(sql)} characters is too long",
             hint="bulk data goes through append()",
         )
-    sql = with_prepared_text(sql)
+    # Forms of clauses are looked for in the text in many places, and comments may stand anywhere.
+    plain = without_comments(sql)
+    prepared = with_prepared_text(plain)
     try:
         with cancelled_by(context.cancel_check):
             double_quoted = context.settings.double_quoted_strings
-            text, literals = with_plain_strings(sql, double_quoted=double_quoted)
+            text, literals = with_plain_strings(
+                without_comments(prepared), double_quoted=double_quoted
+            )
             with with_written(literals):
                 text, context = with_listed_relations(text, context)
                 planned = run_deep(partial(plan_statement, SourceText(text), context))
     except Error as error:
-        locate(error, sql)
+        locate(error, sql if prepared is plain else prepared)
         raise
     except RecursionError:
         raise StatementTooComplexError(

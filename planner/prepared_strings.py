@@ -8,13 +8,14 @@ import re
 from pykudu_sql.planner.parse.lexer import TokenKind, unquote
 from pykudu_sql.planner.parse.token_stream import TokenStream
 
-_MAY_HAVE_STRING = re.compile(
-    r"(?:\s|--[^\n]*\n|(?>/\*.*?\*/))*+PREPARE\s+[^\s']+\s+FROM\s*'", re.IGNORECASE | re.DOTALL
-)
+_MAY_HAVE_STRING = re.compile(r"\s*+PREPARE\s+[^\s']+\s+FROM\s*'", re.IGNORECASE)
 
 
 def with_prepared_text(text: str) -> str:
-    """A statement in which what is prepared stands as itself and not as a string."""
+    """A statement in which what is prepared stands as itself and not as a string.
+
+    `text`: without comments.
+    """
     if _MAY_HAVE_STRING.match(text) is None:
         return text
     tokens = TokenStream(text)

@@ -142,6 +142,7 @@ def parse(text: str, start: int = 0) -> exp.Expr:
     not take; StatementTooComplexError: too long or too deep; NotSupportedError: sqlglot knows it
     only as text to pass through.
     """
+    text = without_comments(text)
     raw = _read(text, start)
     check_cancelled()
     tokens = _rewritten(raw.tokens)
@@ -333,9 +334,7 @@ def _span_lookup(tokens: Sequence[Token]) -> Callable[[str], SourceSpan | None]:
 
 def _tokens(text: str, start: int) -> list[Token]:
     """The tokens from an offset on, positions as in the whole text."""
-    # The parser's tokenizer reads words that belong together, such as ORDER BY, as one, and only
-    # where nothing but blanks is between them.
-    body = without_comments(text[start:])
+    body = text[start:]
     signs = signs_behind_exponents(body)
     try:
         raw = _DIALECT.tokenize(without_signs(body, signs) if signs else body)

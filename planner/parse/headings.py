@@ -13,7 +13,7 @@ from itertools import pairwise
 from sqlglot import Token, TokenType, exp
 
 from pykudu_sql.dataclass import dataclass
-from pykudu_sql.planner.parse.lexer import tokenize, without_comments
+from pykudu_sql.planner.parse.lexer import tokenize
 from pykudu_sql.planner.parse.written_literals import written_literal
 from pykudu_sql.planner.token_rewrites.tokens import CLOSING, OPENING
 from pykudu_sql.planner.tree_nodes import nodes_of
@@ -43,7 +43,7 @@ _NO_CLAUSE_BEHIND: Mapping[TokenType, frozenset[TokenType]] = {
     TokenType.DOT: _ENDS_LIST,
     TokenType.ALIAS: _ENDS_LIST,
 }
-_BLANK = re.compile(r"(?:\s|--[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_BLANK = re.compile(r"\s*")
 
 
 @dataclass(slots=True)
@@ -147,7 +147,7 @@ def note_headings(tree: exp.Expr, tokens: Sequence[Token], text: str) -> None:
     Args:
         tree: that the parser made of `marked` tokens.
         tokens: these.
-        text: that they were made of.
+        text: that they were made of, without comments.
     """
     if _BEGINS_LIST.isdisjoint([token.token_type for token in tokens]):
         return
@@ -166,7 +166,7 @@ def note_headings(tree: exp.Expr, tokens: Sequence[Token], text: str) -> None:
 
 
 def _written(tokens: Sequence[Token], text: str) -> str:
-    """The text of some tokens; blanks and comments between two are one space."""
+    """The text of some tokens; blanks between two are one space."""
     pieces: list[str] = []
     end = tokens[0].start
     for token in tokens:
@@ -176,7 +176,7 @@ def _written(tokens: Sequence[Token], text: str) -> str:
         pieces.append(" " if gap and _BLANK.fullmatch(gap) else gap)
         literal = written_literal(text, token.start)
         if literal is None:
-            pieces.append(_words(text[max(end, token.start) : token.end + 1]))
+            pieces.append(_single_spaced(text[max(end, token.start) : token.end + 1]))
             end = token.end + 1
         else:
             pieces.append(literal.written)
@@ -184,11 +184,13 @@ def _written(tokens: Sequence[Token], text: str) -> str:
     return "".join(pieces)
 
 
-def _words(written: str) -> str:
-    """The text of a token; of words that are one token, as `PARTITION BY`, without comments."""
-    is_quoted = not (written[:1].isalpha() and written[-1:].isalpha())
-    plain = written if is_quoted else without_comments(written)
-    return written if plain is written else " ".join(plain.split())
+def _single_spaced(token: str) -> str:
+    """A token as it is written; the words of which some consist, as PARTITION BY, with one space.
+
+    What is in quotes stays as it is.
+    """
+    is_word = token[:1].isalpha() and token[-1:].isalpha()
+    return " ".join(token.split()) if is_word else token
 
 
 def heading(item: exp.Expr) -> str | None:

@@ -63,8 +63,28 @@ def test_a_binary_of_half_a_byte_or_of_other_digits_is_refused_with_its_place(li
     assert read_values(SourceText(f"({literal})")) is None
 
 
-def test_comments_become_blanks_and_all_else_stays_in_its_place() -> None:
-    text = 'a/* it\'s\n"b" */\'--\' "/*"--c\n$$/* d */$$ 5 - -1 -- e'
-    plain = without_comments(text)
-    assert plain == "a       \n      '--' \"/*\"   \n$$/* d */$$ 5 - -1     "
-    assert without_comments("a - b / c") == "a - b / c"
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("a/* it's\n\"b\" */'--' c--d\n5 - -1 -- e", "a       \n      '--' c   \n5 - -1     "),
+        ("'a' /*b*/, 'it''s', '' --c", "'a'      , 'it''s', ''    "),
+        ('"/*" `--` /*`*/ x', '"/*" `--`       x'),
+        (r"E'it\'s -- ' --'", r"E'it\'s -- '    "),
+        (r"e'' '--' name'--'--", r"e'' '--' name'--'  "),
+        ("$$ -- a $$ $t$ -- $$ /* $t$ --", "$$ -- a $$ $t$ -- $$ /* $t$   "),
+        ("$1 -- a$$b", "$1        "),
+        ("a - b / c", "a - b / c"),
+    ],
+)
+def test_comments_become_blanks_and_all_else_stays_in_its_place(text: str, plain: str) -> None:
+    assert without_comments(text) == plain
+
+
+@pytest.mark.parametrize("text", ["a /* b", "a '-- b", 'a "-- b', "a $$ -- b", "/* " * 200_000])
+def test_a_comment_or_string_without_an_end_is_left_to_who_reads_the_text(text: str) -> None:
+    assert without_comments(text + "\n/* c") == text + "\n/* c"
+
+
+def test_rows_of_texts_with_marks_of_comments_are_passed_over_by_the_hundred() -> None:
+    rows = ", ".join(["(1, '-- a', \"b\", '/* c */')"] * 50_000)
+    assert without_comments(rows) == rows
