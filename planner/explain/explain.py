@@ -44,7 +44,7 @@ from pykudu_sql.planner.plan.plan import (
     Scan,
     UpdateQuery,
 )
-from pykudu_sql.planner.plan.query_plans import HistoryWindow, TopRows
+from pykudu_sql.planner.plan.query_plans import HistoryWindow, TopRows, WordCondition
 from pykudu_sql.storage.catalog.system_catalog import is_system
 from pykudu_sql.storage.catalog.table_info import TableInfo
 from pykudu_sql.storage.common.partition.partition_pruner import prune
@@ -214,10 +214,17 @@ def _engine(query: Query, facts: EngineFacts | None) -> list[str]:
             for each in early
             if each.narrowing is not None
         ]
+        first += [_by_words(each, query.scans) for each in query.word_conditions]
         by_key = [] if query.sorted_groups is None else [_by_key(query.scans[0])]
         return _tree("ENGINE", [f"sql: {query.sql}", *by_codes, *by_key, *first, *top, *unused])
     details = [] if facts.reason is None else [f"not on Spark: {facts.reason}"]
     return _tree(f"ENGINE {facts.name}", [*details, f"sql: {facts.sql}"])
+
+
+def _by_words(condition: WordCondition, scans: Sequence[Scan]) -> str:
+    scan = next(each for each in scans if each.name == condition.scan)
+    column = scan.table.schema.by_id[condition.column_id].name
+    return f"filtered by words of {column} if {scan.name} is large and they are few"
 
 
 def _by_key(scan: Scan) -> str:

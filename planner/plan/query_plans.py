@@ -132,7 +132,7 @@ class CodedColumn:
 
 @dataclass(frozen=True, slots=True)
 class CodedGroups:
-    """The form of a query that groups by codes; see `pushdown.dictionary_grouping`.
+    """The form of a query that groups by codes; see `pushdown.words.dictionary_grouping`.
 
     Attributes:
         columns: whose codes it reads beside the scans' columns.
@@ -199,6 +199,23 @@ class Narrowing:
     target: str
     column_id: int
     op: Op | None
+
+
+@dataclass(frozen=True, slots=True)
+class WordCondition:
+    """What a query asks of a text column, to be computed for words instead of rows.
+
+    See `pushdown.words.word_conditions`.
+
+    Attributes:
+        scan: name of the scan.
+        column_id: of the column.
+        print: gives a query over the relation of words, whose one column says which meet it.
+    """
+
+    scan: str
+    column_id: int
+    print: "Callable[[], str]" = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +341,7 @@ class Query:
         has_states: whether it may want the form of `planner.functions.aggregate_states`.
         null_free: the same where columns have no NULL; None where that makes no difference.
         sorted_groups: the same over groups that the scan makes; None where it cannot make them.
+        word_conditions: of its scans, which words of columns may decide.
     """
 
     sql: str
@@ -349,6 +367,7 @@ class Query:
     has_states: bool = False
     null_free: NullFreeForm | None = None
     sorted_groups: SortedGroups | None = None
+    word_conditions: tuple[WordCondition, ...] = ()
 
     def is_cut_short(self, scanned: int, rows: int) -> bool:
         """Whether the scan must go further: its limit left out rows that the query needs.

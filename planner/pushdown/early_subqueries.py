@@ -34,11 +34,11 @@ from pykudu_sql.planner.plan.query_plans import (
     SortedGroups,
 )
 from pykudu_sql.planner.pushdown.condition import conjuncts, stored_column
-from pykudu_sql.planner.pushdown.dictionary_grouping import coded_groups
 from pykudu_sql.planner.pushdown.limit_pushdown import summaries_of
 from pykudu_sql.planner.pushdown.query_parts import part_of
 from pykudu_sql.planner.pushdown.runtime_filters import in_subquery
 from pykudu_sql.planner.pushdown.table_condition import COMPARISONS
+from pykudu_sql.planner.pushdown.words.dictionary_grouping import coded_groups
 from pykudu_sql.planner.tree_nodes import all_nodes
 from pykudu_sql.planner.vocabulary.function_names import is_volatile
 from pykudu_sql.storage.common.predicate.column_predicate import Op

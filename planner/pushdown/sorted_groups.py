@@ -39,8 +39,8 @@ from pykudu_sql.planner.plan.query_plans import (
     SortedGroups,
 )
 from pykudu_sql.planner.pushdown.condition import stored_column
-from pykudu_sql.planner.pushdown.dictionary_grouping import GROUPING_SETS, select_entry
 from pykudu_sql.planner.pushdown.query_parts import part_of
+from pykudu_sql.planner.pushdown.words.dictionary_grouping import GROUPING_SETS, select_entry
 from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind

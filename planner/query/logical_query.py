@@ -15,6 +15,7 @@ from pykudu_sql.planner.plan.query_plans import CodedColumn, Scan, ScannedRows, 
 from pykudu_sql.planner.pushdown.early_subqueries import EarlyMark
 from pykudu_sql.planner.pushdown.limit_pushdown import RowLimit
 from pykudu_sql.planner.pushdown.runtime_filters import Equality
+from pykudu_sql.planner.pushdown.words.word_conditions import WordColumn
 from pykudu_sql.planner.query.node_index import NodeIndex
 from pykudu_sql.planner.types.expression_types import (
     ExpressionTypes,
@@ -48,6 +49,7 @@ class LogicalQuery:
         scan_names: the scan of each mention.
         early: the subqueries that may be computed first.
         group_keys: the text columns that groups may be made of by their codes.
+        word_columns: the text columns with conditions that their words may decide.
         lists: the relations of long IN lists, by name.
         compared: the parameters that stand beside stored columns, with these.
         assigned: the parameters that become cells of columns, with these.
@@ -73,6 +75,7 @@ class LogicalQuery:
     scan_names: Mapping[TableReference, str] = field(default_factory=dict)
     early: tuple[EarlyMark, ...] = ()
     group_keys: tuple[CodedColumn, ...] = ()
+    word_columns: tuple[WordColumn, ...] = ()
     lists: tuple[tuple[str, pa.Table], ...] = ()
     compared: tuple[Parameter, ...] = ()
     assigned: tuple[Parameter, ...] = ()

@@ -64,6 +64,8 @@ def query_lines(query: LogicalQuery) -> Iterator[str]:
             yield f"computed first: {scans} for {target} as {mark.name}"
     for coded in query.group_keys:
         yield f"group key: {coded.scan}.{coded.column} by {coded.code}"
+    for word in query.word_columns:
+        yield f"by words: {word.scan}.{word.column.name}"
     for name, values in query.lists:
         yield f"list {name}: {values.num_rows} values"
     types = query.parameter_types

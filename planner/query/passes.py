@@ -20,7 +20,6 @@ from pykudu_sql.planner.functions.gathering_windows import bound_windows
 from pykudu_sql.planner.functions.rules import IS_RULED, apply_rules
 from pykudu_sql.planner.functions.session_functions import SESSION_KINDS
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.pushdown.dictionary_grouping import mark_group_keys
 from pykudu_sql.planner.pushdown.early_subqueries import mark_early_subqueries
 from pykudu_sql.planner.pushdown.limit_pushdown import counted_columns, row_limit, summaries
 from pykudu_sql.planner.pushdown.pushdown import push_down
@@ -29,6 +28,8 @@ from pykudu_sql.planner.pushdown.scanned_rows import scanned_rows
 from pykudu_sql.planner.pushdown.top_rows import top_rows, top_rows_of_subqueries
 from pykudu_sql.planner.pushdown.transitive import with_equalities
 from pykudu_sql.planner.pushdown.validity import with_validity
+from pykudu_sql.planner.pushdown.words.dictionary_grouping import mark_group_keys
+from pykudu_sql.planner.pushdown.words.word_conditions import mark_word_conditions
 from pykudu_sql.planner.query.list_relations import name_long_lists
 from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.planner.query.long_alternatives import group_alternatives
@@ -177,6 +178,11 @@ def _choose_group_codes(query: LogicalQuery, context: PlanContext) -> LogicalQue
     return replace(query, group_keys=mark_group_keys(query.bound, query.scan_names))
 
 
+def _choose_word_conditions(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
+    columns = mark_word_conditions(query.bound, query.scan_names, context)
+    return replace(query, word_columns=columns) if columns else query
+
+
 def _name_long_lists(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     prefix = f"{SCAN_PREFIX}list_{query.first_scan}_"
     lists = name_long_lists(query.nodes.all(exp.In), prefix)
@@ -263,6 +269,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("choose_top_rows", _choose_top_rows, (exp.Limit,)),
     Pass("choose_early_subqueries", _choose_early_subqueries, (exp.Subquery, exp.In)),
     Pass("choose_group_codes", _choose_group_codes, (exp.Group,)),
+    Pass("choose_word_conditions", _choose_word_conditions, (exp.Where,)),
     Pass("name_long_lists", _name_long_lists, (exp.In,)),
     Pass("fold_names", _fold_names),
     Pass("apply_compatibility_rules", _apply_compatibility_rules),

@@ -17,12 +17,13 @@ from pykudu_sql.planner.parse.source_text import SourceText
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import KeyLookup, Query
 from pykudu_sql.planner.printing.engine_sql import to_sql
-from pykudu_sql.planner.pushdown.dictionary_grouping import coded_groups
 from pykudu_sql.planner.pushdown.early_subqueries import early_form
 from pykudu_sql.planner.pushdown.key_access import GeneralPlan, key_lookup
 from pykudu_sql.planner.pushdown.null_order import null_free_form
 from pykudu_sql.planner.pushdown.runtime_filters import runtime_filters
 from pykudu_sql.planner.pushdown.sorted_groups import sorted_groups
+from pykudu_sql.planner.pushdown.words.dictionary_grouping import coded_groups
+from pykudu_sql.planner.pushdown.words.word_conditions import word_conditions
 from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.planner.query.pass_trace import run_traced
 from pykudu_sql.planner.query.passes import PASSES
@@ -90,7 +91,7 @@ def _physical(query: LogicalQuery) -> Query:
     """The scans and the residual statement that passes have left."""
     bound, limit = query.bound, query.limit
     sql = to_sql(query.tree)
-    keys, parameters = query.group_keys, query.parameters
+    keys, words, parameters = query.group_keys, query.word_columns, query.parameters
     coded = coded_groups(query.tree, keys, len(parameters)) if keys else None
     plan = Query(
         sql,
@@ -114,6 +115,7 @@ def _physical(query: LogicalQuery) -> Query:
         top=query.top,
         has_states=query.nodes.has(*CALLS) and has_states(query.nodes.all(*CALLS)),
         null_free=null_free_form(query.tree) if query.nodes.has(exp.Window) else None,
+        word_conditions=word_conditions(query.tree, words) if words else (),
     )
     groups_of = partial(sorted_groups, bound=bound, decided=query.decided, scans=query.scan_names)
     early = early_form(plan, query.early, groups_of) if query.early else None

@@ -17,14 +17,13 @@ from pykudu_sql.executor.reading.history_rows import HistoryStream
 from pykudu_sql.executor.reading.join_bounds import bounded_relations
 from pykudu_sql.executor.reading.query_parameters import parameter_values
 from pykudu_sql.executor.reading.scans import StreamedScan
+from pykudu_sql.executor.reading.word_filters import function_of_words
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.plan.query_plans import NullFreeForm
 from pykudu_sql.planner.printing.engine_sql import to_sql
-from pykudu_sql.planner.pushdown.text_functions import WORD, WORDS
-from pykudu_sql.storage.common.types.arrays import combine
-from pykudu_sql.storage.errors import DataError, Error, ProgrammingError
+from pykudu_sql.storage.errors import Error
 
 _STREAMS = (StreamedScan, GroupStream, FrameScan, HistoryStream)
 
@@ -55,20 +54,11 @@ def engine_request(
         query = _with_checked_states(state, query, relations)
     coded = None
     if query.coded is not None:
-        compute = partial(_function_of_words, state)
+        compute = partial(function_of_words, state)
         coded = coded_relations(query.coded, relations, compute)
     if coded is not None:
         return coded.sql, bounded_relations(query, coded.relations), [*values, *coded.words]
     return _sql_for(state, query, relations), bounded_relations(query, relations), values
-
-
-def _function_of_words(state: SessionState, sql: str, words: pa.Array) -> pa.Array | None:
-    """The values of a function of texts; None where it fails for one, that rows may not have."""
-    try:
-        result = state.engine.execute(sql, {WORDS: pa.table({WORD: words})}, ())
-    except (DataError, ProgrammingError):
-        return None
-    return combine(result.table.column(0))
 
 
 def _with_checked_states(

@@ -28,6 +28,7 @@ from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.reading.query_parameters import check_parameter_values
 from pykudu_sql.executor.reading.scans import relation_of, rows_to_scan
 from pykudu_sql.executor.reading.top_rows import first_rows_of
+from pykudu_sql.executor.reading.word_filters import word_predicate
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.operands.comparison import compare, conjunction
 from pykudu_sql.planner.operands.template import bind_predicate
@@ -138,6 +139,11 @@ def relations_of(
             else:
                 waiting.all_rows = _rows_to_read(waiting.scan, None, transaction)
                 waiting.left = waiting.rows / _FILTER_SHARE
+    for name in dict.fromkeys(condition.scan for condition in query.word_conditions):
+        waiting = pending[name]
+        by_words = word_predicate(state, query, waiting.scan, waiting.predicate, transaction)
+        if by_words is not None:
+            _add(by_words, waiting, 1 / _FILTER_SHARE)
     relations: dict[str, Relation] = dict(query.lists)
     for each in fixed_values:
         relations[each.name] = each.rows

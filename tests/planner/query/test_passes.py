@@ -80,6 +80,11 @@ STATEMENTS: dict[str, list[str]] = {
         "select a, count(*) from t group by a",
         "select s, row_number() over () from t group by s",
     ],
+    "choose_word_conditions": [
+        "select a from t where upper(s) = 'X' and a > 1 and length(s) < 3",
+        "select a from t where s like 'x%' and lower(s) = ?",
+        "select t.a from u left join t on t.id = u.t_id where coalesce(t.s, 'x') = 'x'",
+    ],
     "name_long_lists": [
         f"select id from t where a in ({LONG_LIST})",
         "select id from t where a in (1, 2)",

@@ -3,7 +3,7 @@
 A scan gives a column in pieces, each with the dictionary of its file. Where the pieces have the
 same words, as those of a column with few values have, their codes are taken as they are; otherwise
 they are mapped to codes of all words together. Of a stream the words are gathered before it is
-read. See `pushdown.dictionary_grouping`.
+read. See `pushdown.words.dictionary_grouping`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

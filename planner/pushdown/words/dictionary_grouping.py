@@ -36,7 +36,7 @@ from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.plan.query_plans import CodedColumn, CodedGroups
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.planner.pushdown.condition import stored_column
-from pykudu_sql.planner.pushdown.text_functions import function_of_text, over_words
+from pykudu_sql.planner.pushdown.words.text_functions import function_of_text, over_words
 from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 

@@ -6,7 +6,7 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.pushdown.dictionary_grouping import coded_groups, mark_group_keys
+from pykudu_sql.planner.pushdown.words.dictionary_grouping import coded_groups, mark_group_keys
 
 
 def coded(sql: str, context: PlanContext) -> tuple[list[str], tuple[int, ...], str]:

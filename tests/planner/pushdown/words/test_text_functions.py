@@ -5,7 +5,7 @@ import pytest
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.pushdown.text_functions import function_of_text, over_words
+from pykudu_sql.planner.pushdown.words.text_functions import function_of_text, over_words
 
 
 def argument(expression: str, context: PlanContext) -> str | None:

@@ -1,0 +1,1 @@
+"""What the words of dictionaries decide: keys of groups, and conditions of scans."""
