@@ -210,12 +210,13 @@ class WordCondition:
     Attributes:
         scan: name of the scan.
         column_id: of the column.
-        print: gives a query over the relation of words, whose one column says which meet it.
+        over_words: gives the query over the relation of words whose one column says which meet it;
+            made at its first use.
     """
 
     scan: str
     column_id: int
-    print: "Callable[[], str]" = field(compare=False, repr=False)
+    over_words: "Callable[[], Query]" = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,8 +115,9 @@ def _physical(query: LogicalQuery) -> Query:
         top=query.top,
         has_states=query.nodes.has(*CALLS) and has_states(query.nodes.all(*CALLS)),
         null_free=null_free_form(query.tree) if query.nodes.has(exp.Window) else None,
-        word_conditions=word_conditions(query.tree, words) if words else (),
     )
+    if words:
+        plan = replace(plan, word_conditions=word_conditions(plan, words))
     groups_of = partial(sorted_groups, bound=bound, decided=query.decided, scans=query.scan_names)
     early = early_form(plan, query.early, groups_of) if query.early else None
     if early is not None:

@@ -332,7 +332,7 @@ def _code_name(column: ColumnSchema) -> str:
 def _mark(key: _Key, alias: str, scans: ScanNames, numbers: dict[CodedColumn, int]) -> _Mark:
     """The mark of a key. `alias`: the engine's name of its table."""
     scan, column = scans[key.reference], key.column
-    values = "" if key.function is None else over_words(key.function)
+    values = "" if key.function is None else to_sql(over_words(key.function))
     for coded, number in numbers.items():
         if (coded.scan, coded.column, coded.values) == (scan, column.name, values):
             return _Mark(alias, number)

@@ -11,7 +11,6 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.relations import TableReference
-from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.planner.pushdown.condition import stored_column
 from pykudu_sql.planner.tree_nodes import all_nodes
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -47,12 +46,12 @@ def function_of_text(
     return columns.pop() if len(columns) == 1 else None
 
 
-def over_words(function: exp.Expr) -> str:
-    """A query for the values of a function, see `function_of_text`, of the relation `WORDS`.
+def over_words(function: exp.Expr) -> exp.Select:
+    """A query for the values of an expression over one text column, of the relation `WORDS`.
 
-    Its one column is the function of the column `WORD`.
+    Its one column is the expression over the column `WORD`.
     """
     select = exp.select(function.copy()).from_(exp.to_table(WORDS, quoted=True))
     for column in list(select.find_all(exp.Column)):
         column.replace(exp.column(WORD, quoted=True))
-    return to_sql(select)
+    return select

@@ -9,7 +9,7 @@ IN list of the scan: it compares codes, and hands on few rows. `<>` and NOT leav
 rule, so they are not asked.
 
 The condition is taken from the statement as the engine gets it, so that a word is judged as a row
-would be. Parameters are not looked at: few statements that run often scan so many rows.
+would be.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,8 +21,9 @@ from pykudu_sql.dataclass import dataclass
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.query_plans import WordCondition
+from pykudu_sql.planner.plan.query_plans import Query, WordCondition
 from pykudu_sql.planner.pushdown.condition import ConditionReader, conjuncts, stored_column
+from pykudu_sql.planner.pushdown.query_parts import part_of
 from pykudu_sql.planner.pushdown.words.text_functions import over_words
 from pykudu_sql.planner.tree_nodes import all_nodes
 from pykudu_sql.planner.vocabulary.function_names import is_volatile
@@ -32,8 +33,7 @@ _META = "word_condition"
 _LEAVES_MOST = (exp.NEQ, exp.Not, exp.NullSafeNEQ)
 # What depends on more than a cell, or gives more than one value for it.
 _REFUSED = (
-    exp.AggFunc, exp.Explode, exp.Lambda, exp.Parameter, exp.Placeholder, exp.Query, exp.Star,
-    exp.UDTF, exp.Window,
+    exp.AggFunc, exp.Explode, exp.Lambda, exp.Query, exp.Star, exp.UDTF, exp.Window,
 )  # fmt: skip
 
 
@@ -78,15 +78,15 @@ def mark_word_conditions(
     return tuple(numbers)
 
 
-def word_conditions(tree: exp.Expr, columns: Sequence[WordColumn]) -> tuple[WordCondition, ...]:
-    """The conditions of a tree that were noted and are still there, all of a column as one.
+def word_conditions(query: Query, columns: Sequence[WordColumn]) -> tuple[WordCondition, ...]:
+    """The conditions of a query that were noted and are still there, all of a column as one.
 
     Args:
-        tree: as the engine gets it; it stays as it is.
+        query: as the engine gets it; its tree stays as it is.
         columns: of `mark_word_conditions`.
     """
     parts: dict[int, list[exp.Expr]] = {}
-    for node in all_nodes(tree):
+    for node in all_nodes(query.residual):
         number = node.meta_get(_META)
         if number is not None and _is_about(node, columns[number].column):
             parts.setdefault(number, []).append(node)
@@ -94,14 +94,14 @@ def word_conditions(tree: exp.Expr, columns: Sequence[WordColumn]) -> tuple[Word
         WordCondition(
             columns[number].scan,
             columns[number].column.id,
-            cache(partial(_over_words, nodes)),
+            cache(partial(_query_over_words, query, nodes)),
         )
         for number, nodes in parts.items()
     )
 
 
-def _over_words(nodes: Sequence[exp.Expr]) -> str:
-    return over_words(exp.and_(*nodes))
+def _query_over_words(query: Query, nodes: Sequence[exp.Expr]) -> Query:
+    return part_of(query, over_words(exp.and_(*nodes)))
 
 
 def _text_column(node: exp.Expr, bound: BoundQuery) -> tuple[TableReference, ColumnSchema] | None:

@@ -141,7 +141,9 @@ def relations_of(
                 waiting.left = waiting.rows / _FILTER_SHARE
     for name in dict.fromkeys(condition.scan for condition in query.word_conditions):
         waiting = pending[name]
-        by_words = word_predicate(state, query, waiting.scan, waiting.predicate, transaction)
+        by_words = word_predicate(
+            state, query, parameters, waiting.scan, waiting.predicate, transaction
+        )
         if by_words is not None:
             _add(by_words, waiting, 1 / _FILTER_SHARE)
     relations: dict[str, Relation] = dict(query.lists)

@@ -5,12 +5,17 @@ rows in memory, so they are known before rows are read. Some may be words that n
 engine refuses one of them, its rows are computed one by one.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import pyarrow as pa
 
 from pykudu_sql.executor.reading.groups.dictionary_codes import MOST_WORDS
+from pykudu_sql.executor.reading.query_parameters import parameter_values
 from pykudu_sql.executor.reading.scans import pruned_scan, rows_to_scan
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.operands.comparison import conjunction
+from pykudu_sql.planner.operands.value import ParameterValues
 from pykudu_sql.planner.plan.plan import Query, Scan
 from pykudu_sql.planner.pushdown.words.text_functions import WORD, WORDS
 from pykudu_sql.storage.catalog.system_catalog import is_system
@@ -31,6 +36,7 @@ _MOST_MATCHING = 0.5
 def word_predicate(
     state: SessionState,
     query: Query,
+    parameters: ParameterValues,
     scan: Scan,
     predicate: Predicate | None,
     transaction: Transaction,
@@ -38,7 +44,7 @@ def word_predicate(
     """What words say of the conditions of a scan; None where they say nothing, or rows are few.
 
     Args:
-        query: with the conditions.
+        query: with the conditions, whose parameters have values that fit.
         scan: whose they are.
         predicate: its own.
         transaction: what it sees.
@@ -61,7 +67,9 @@ def word_predicate(
         if words is None:
             continue
         cells = pa.concat_arrays([words, pa.nulls(1, words.type)])
-        answers = function_of_words(state, condition.print(), cells)
+        part = condition.over_words()
+        values = parameter_values(part, parameters)
+        answers = function_of_words(state, part.sql, cells, values)
         if answers is None or not pa.types.is_boolean(answers.type):
             continue
         is_met = pc.fill_null(answers, False)
@@ -73,10 +81,15 @@ def word_predicate(
     return conjunction(tuple(parts)) if parts else None
 
 
-def function_of_words(state: SessionState, sql: str, words: pa.Array) -> pa.Array | None:
-    """The values of a function of texts; None where it fails for one, that rows may not have."""
+def function_of_words(
+    state: SessionState, sql: str, words: pa.Array, values: Sequence[Any] = ()
+) -> pa.Array | None:
+    """The values of a function of texts; None where it fails for one, that rows may not have.
+
+    `values`: of parameters.
+    """
     try:
-        result = state.engine.execute(sql, {WORDS: pa.table({WORD: words})}, ())
+        result = state.engine.execute(sql, {WORDS: pa.table({WORD: words})}, values)
     except (DataError, ProgrammingError):
         return None
     return combine(result.table.column(0))

@@ -5,6 +5,7 @@ import pytest
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.planner.pushdown.words.text_functions import function_of_text, over_words
 
 
@@ -51,5 +52,5 @@ def test_other_expressions_are_none(expression: str, context: PlanContext) -> No
 
 def test_values_are_those_of_words(context: PlanContext) -> None:
     bound = bind(parse("select concat(s, upper(t.s)) from t"), context)
-    sql = over_words(bound.tree.expressions[0])
+    sql = to_sql(over_words(bound.tree.expressions[0]))
     assert sql == 'SELECT CONCAT("word", UPPER("word")) FROM "__scan_words"'

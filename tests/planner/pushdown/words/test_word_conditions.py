@@ -17,7 +17,7 @@ def conditions(sql: str, context: PlanContext) -> list[tuple[int, str]]:
     """The columns of a statement that words may decide about, and what they are asked."""
     planned = plan(sql, context)
     assert isinstance(planned, Query)
-    return [(each.column_id, each.print()) for each in planned.word_conditions]
+    return [(each.column_id, each.over_words().sql) for each in planned.word_conditions]
 
 
 def asked(where: str, context: PlanContext) -> list[str]:
@@ -55,7 +55,6 @@ def test_all_conditions_of_a_column_are_asked_together(
         "(NOT upper(s) = 'X')",
         "s NOT LIKE 'x%'",
         "upper(s) = s || a",
-        "lower(s) = ?",
         "upper(s) = (SELECT max(name) FROM u)",
         "s || random() = 'x'",
         "upper(s) = 'X' OR a > 1",
@@ -89,16 +88,27 @@ def test_each_table_of_a_join_and_of_a_subquery_has_its_own(context: PlanContext
     assert len(conditions(sql, context)) == 3
 
 
+def test_parameters_of_a_condition_are_numbered_anew(context: PlanContext) -> None:
+    sql = "SELECT a + ? FROM t WHERE a < ? AND lower(s) = ? AND length(s) < ? AND s LIKE ?"
+    planned = plan(sql, context)
+    assert isinstance(planned, Query)
+    (condition,) = planned.word_conditions
+    part = condition.over_words()
+    assert sorted(part.parameters, key=str) == [2, 3, 4]
+    assert [part.sql.count(f"${number}") for number in (1, 2, 3, 4)] == [1, 1, 1, 0]
+
+
 def test_a_condition_that_a_pass_has_replaced_is_asked_no_more(context: PlanContext) -> None:
     bound = bind(parse("SELECT a FROM t WHERE upper(s) = 'X' AND length(s) < 3"), context)
     (reference,) = bound.references
     (column,) = mark_word_conditions(bound, {reference: "__scan_0"}, context)
     assert (column.scan, column.column.name) == ("__scan_0", "s")
-    (both,) = word_conditions(bound.tree, [column])
-    assert both.print().count("word") == 3
+    query = Query("", bound.tree, (), (), ("a",))
+    (both,) = word_conditions(query, [column])
+    assert both.over_words().sql.count("word") == 3
     where = bound.tree.args["where"].this
     where.this.replace(parse("SELECT a = 1 FROM t").expressions[0])
-    (one,) = word_conditions(bound.tree, [column])
-    assert "UPPER" not in one.print() and "LENGTH" in one.print()
+    (one,) = word_conditions(query, [column])
+    assert "UPPER" not in one.over_words().sql and "LENGTH" in one.over_words().sql
     where.replace(parse("SELECT true").expressions[0])
-    assert word_conditions(bound.tree, [column]) == ()
+    assert word_conditions(query, [column]) == ()

@@ -1,7 +1,7 @@
 """Conditions that words decide leave the rows that the engine alone would leave."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 import pytest
@@ -62,21 +62,21 @@ def connection(request: pytest.FixtureRequest) -> Iterator[Connection]:
 Answer = list[tuple[object, ...]] | str
 
 
-def _answer(connection: Connection, sql: str) -> Answer:
+def _answer(connection: Connection, sql: str, values: Sequence[object]) -> Answer:
     try:
-        return sorted(connection.execute(sql).fetchall(), key=repr)
+        return sorted(connection.execute(sql, values).fetchall(), key=repr)
     except pykudu_sql.Error as error:
         return str(error.sqlstate)
 
 
-def _both(connection: Connection, sql: str) -> tuple[Answer, Answer]:
+def _both(connection: Connection, sql: str, values: Sequence[object] = ()) -> tuple[Answer, Answer]:
     """The answers with words asked, and without."""
     answers = []
     for least in (1, OFF):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(word_filters, "LEAST_ROWS", least)
             patch.setattr(word_filters, "_MOST_MATCHING", 1)
-            answers.append(_answer(connection, sql))
+            answers.append(_answer(connection, sql, values))
     return answers[0], answers[1]
 
 
@@ -151,6 +151,24 @@ def test_rows_that_an_outer_join_makes_are_asked_as_rows(
     by_words, by_rows = _both(connection, sql)
     assert by_words == by_rows
     assert by_rows
+
+
+@pytest.mark.parametrize("word", ["bern", "nowhere", None, "a%b"])
+def test_parameters_are_those_of_the_condition(connection: Connection, word: str | None) -> None:
+    sql = (
+        "SELECT id + ?, s FROM t WHERE n < ? AND lower(s) = ? AND length(w) < ?"
+        " AND id NOT IN (SELECT max(id) FROM t WHERE upper(s) = ?)"
+    )
+    by_words, by_rows = _both(connection, sql, (1, 40, word, 6, "BERN"))
+    assert by_words == by_rows
+    assert bool(by_rows) == (word in ("bern", "a%b"))
+
+
+@pytest.mark.parametrize("value", [3, 2.5, True, b"x", [1]])
+def test_parameters_of_other_types_mean_the_same(connection: Connection, value: object) -> None:
+    for condition in ("lower(s) = ?", "length(s) > ?", "s || ? = 'x'", "upper(s) ILIKE ?"):
+        by_words, by_rows = _both(connection, f"SELECT id FROM t WHERE {condition}", (value,))
+        assert by_words == by_rows
 
 
 def test_a_scan_reads_no_rowset_where_no_word_meets_the_condition() -> None:
