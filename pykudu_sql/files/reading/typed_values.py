@@ -12,6 +12,7 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from pykudu_sql.storage.common.coercion.coercion import coerce, is_bytes
+from pykudu_sql.storage.common.coercion.rounded_decimals import rounded
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -100,9 +101,8 @@ def check_digits(
 
     Raises InvalidValueError: one has.
     """
-    # One digit more, for rounding may need it.
-    wide = values.cast(pa.decimal256(min(76, values.type.precision + 1), values.type.scale))
-    is_exact = pc.equal(pc.round(wide, column.type.scale), wide)
+    wide = pa.decimal256(76, values.type.scale)
+    is_exact = pc.equal(rounded(values, column.type.scale).cast(wide), values.cast(wide))
     _check_all(is_exact, values, f"has more digits than {column.type}", column, hint)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.storage.common.coercion.rounded_decimals import rounded
 from pykudu_sql.storage.common.coercion.text_arrays import read_texts
 from pykudu_sql.storage.common.coercion.time_arrays import to_micros
 from pykudu_sql.storage.common.coercion.written_texts import written_texts
@@ -237,7 +238,7 @@ def _coerce_decimal(array: pa.Array, column_type: DataType) -> pa.Array:
         array = _written_decimals(array, column_type)
     kind = array.type
     if pa.types.is_decimal(kind) and kind.scale > column_type.scale:
-        array = _rounded(array.cast(pa.decimal256(76, kind.scale)), column_type.scale)
+        array = rounded(array, column_type.scale)
     elif pa.types.is_integer(kind):
         array = array.cast(pa.decimal128(20, 0)).cast(pa.decimal256(76, column_type.scale))
     elif pa.types.is_decimal(kind):
@@ -260,9 +261,9 @@ def _written_decimals(numbers: pa.Array, column_type: DataType) -> pa.Array:
         # near to a half is rounded alike.
         is_clear = np.abs(np.abs(scaled - np.trunc(scaled)) - 0.5) > _LEAST_FROM_HALF
         is_clear &= np.abs(scaled) < _MOST_CLEAR
-        rounded = np.where(is_clear, np.rint(scaled), 0).astype(np.int64)
+        nearest = np.where(is_clear, np.rint(scaled), 0).astype(np.int64)
     kind = pa.decimal128(38, scale)
-    decimals = from_buffers.integers(rounded).cast(pa.decimal128(19, 0)).view(kind)
+    decimals = from_buffers.integers(nearest).cast(pa.decimal128(19, 0)).view(kind)
     is_valid = numbers.is_valid()
     is_other = pc.and_(from_buffers.flags(~is_clear), is_valid)
     decimals = pc.if_else(is_valid, decimals, pa.scalar(None, kind))
@@ -279,11 +280,7 @@ def _read_written(numbers: pa.Array, scale: int) -> pa.Array:
     is_zero = pc.less(pc.abs(numbers), pa.scalar(least, numbers.type))
     numbers = pc.if_else(is_zero, pa.scalar(0, numbers.type), numbers)
     decimals = numbers.cast(pa.string()).cast(pa.decimal256(76, scale + _DIGITS_OF_DOUBLES))
-    return _rounded(decimals, scale).cast(pa.decimal256(76, scale))
-
-
-def _rounded(decimals: pa.Array, scale: int) -> pa.Array:
-    return pc.round(decimals, scale, "half_towards_infinity")
+    return rounded(decimals, scale)
 
 
 def _check_decimals(array: pa.Array, column_type: DataType) -> pa.Array:

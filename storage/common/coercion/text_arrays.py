@@ -33,6 +33,8 @@ _Read = Callable[[pa.Array], pa.Array]
 
 _DIGITS = 38
 _DECIMALS = pa.decimal256(76, _DIGITS)
+_DIGITS_MORE = 10
+_NARROW_DIGITS = 37  # of 128 bits, and one for rounding
 # Written in ways that Arrow reads as `to_cell` does.
 _WHOLE = r"[+-]?[0-9]{1,18}"
 _DECIMAL = (
@@ -59,7 +61,7 @@ def read_texts(texts: pa.Array, column_type: DataType) -> pa.Array:
             return read(texts, column_type, _doubles, f"{NUMBER}|{NO_NUMBER}")
         case Kind.DECIMAL:
             read = _read_words if _may_wrap(texts) else _read
-            return read(texts, column_type, _decimals, _DECIMAL)
+            return read(texts, column_type, _decimals(column_type), _DECIMAL)
         case Kind.DATE:
             return _read_dates(texts, column_type)
         case Kind.UNIXTIME_MICROS:
@@ -120,8 +122,28 @@ def _may_wrap(texts: pa.Array) -> bool:
     return longest is not None and (longest > _DIGITS or _has(texts, "e", "E"))
 
 
-def _decimals(texts: pa.Array) -> pa.Array:
-    return texts.cast(_DECIMALS)
+def _decimals(column_type: DataType) -> _Read:
+    """Texts as decimals, with few more digits than the column has if that is enough for them.
+
+    To round decimals of 256 bits takes ten times as long as those of 128.
+    """
+    few = pa.decimal128(_NARROW_DIGITS, min(column_type.scale + _DIGITS_MORE, _NARROW_DIGITS))
+
+    def read(texts: pa.Array) -> pa.Array:
+        if _are_short(texts, _NARROW_DIGITS - few.scale):
+            try:
+                return texts.cast(few)
+            except pa.ArrowInvalid:  # one has more digits behind the point, or is no decimal
+                pass
+        return texts.cast(_DECIMALS)
+
+    return read
+
+
+def _are_short(texts: pa.Array, most: int) -> bool:
+    """Whether no text has more than so many digits before the point."""
+    longest = pc.max(pc.binary_length(texts)).as_py()
+    return longest is not None and longest <= most and not _has(texts, "e", "E")
 
 
 def _integers(column_type: DataType) -> _Read:
