@@ -35,6 +35,7 @@ from pykudu_sql.planner.parse.printable_calls import (
 from pykudu_sql.planner.parse.reserved_aliases import check_aliases, check_clauses
 from pykudu_sql.planner.parse.source_spans import place_signs
 from pykudu_sql.planner.parse.syntax_errors import unparsed
+from pykudu_sql.planner.parse.unfinished_parts import check_finished
 from pykudu_sql.planner.parse.unsupported import refuse_with_offset
 from pykudu_sql.planner.parse.using_lists import check_using_lists
 from pykudu_sql.planner.token_rewrites.database_names import with_database_names
@@ -216,6 +217,7 @@ def _tree(raw: list[Token], tokens: list[Token], text: str) -> exp.Expr:
     if tree is None:
         raise SyntaxError("the statement is empty")
     check_closed(raw)
+    check_finished(tree, raw, text)
     _check_types(tree, tokens)
     check_using_lists(tree, tokens)
     check_aliases(tree, tokens)
