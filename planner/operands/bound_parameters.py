@@ -78,7 +78,8 @@ def row_count(values: ParameterValues, key: ParameterKey) -> int | None:
 
 
 def _is_list(value: object) -> bool:
-    return isinstance(value, (*_LISTS, *_array_types())) or _is_series(value)
+    is_single = getattr(value, "ndim", 1) == 0  # an array of numpy without dimensions
+    return not is_single and (isinstance(value, (*_LISTS, *_array_types())) or _is_series(value))
 
 
 def _is_series(value: object) -> bool:

@@ -209,9 +209,18 @@ class Catalog:
             bare = full.partition(".")[2]
             way_out = f"write {bare}" if self.full_name(bare) in names else _DATABASES
             return f"there is no database '{database_of(full)}': {way_out}"
+        bare = full.rpartition(".")[2]
+        elsewhere = [each for each in names if each.rpartition(".")[2] == bare]
+        if elsewhere:
+            homes = " or ".join(f"{database_of(each)}.{bare}" for each in elsewhere[:_MOST_LISTED])
+            return f"it is not in database '{database_of(full)}': write {homes}"
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.7)
         near = near or difflib.get_close_matches(full, names, n=1, cutoff=0.7)
-        return f"did you mean '{near[0]}'?" if near else self._listing(database_of(full))
+        if not near:
+            return self._listing(database_of(full))
+        (nearest,) = near
+        is_here = "." in nearest or database_of(nearest) == database_of(full)
+        return f"did you mean '{nearest if is_here else f'{database_of(nearest)}.{nearest}'}'?"
 
     def _listing(self, database: str) -> str | None:
         """What there is in a database where that is little."""

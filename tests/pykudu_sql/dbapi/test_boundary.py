@@ -268,5 +268,13 @@ def test_parameters_may_be_an_array_of_numpy(connection: Connection) -> None:
     assert connection.execute("SELECT count(*) FROM t").fetchall() == [(4,)]
     with pytest.raises(InterfaceError):
         connection.execute("SELECT s FROM t WHERE id = ?", np.array([1, 2]))
+    for statement in (
+        "SELECT ?",
+        "SELECT s FROM t WHERE id = ?",
+        "SELECT s FROM t WHERE id IN (?)",
+    ):
+        with pytest.raises(pykudu_sql.Error, match="ndarray cannot be a parameter") as refused:
+            connection.execute(statement, (np.array(1),))
+        assert refused.value.sqlstate == "07006"
     with pytest.raises(InterfaceError):
         connection.execute("SELECT s FROM t WHERE id = ?", np.array(1))

@@ -75,6 +75,7 @@ def test_a_table_that_is_not_there_is_answered_with_those_that_are() -> None:
         ),
         ("elsewhere.kept", "there is no database 'elsewhere': write kept"),
         ("sales.vv", "did you mean 'sales.v'?"),
+        ("v", "it is not in database 'default': write sales.v"),
     ):
         with pytest.raises(UndefinedTableError) as caught:
             store.catalog.table(name)
