@@ -1,4 +1,4 @@
-"""Numbers that a query writes into DECIMAL columns, with all the digits that are written.
+"""Numbers that a statement writes into DECIMAL columns, with all the digits that are written.
 
 Followed are columns of derived tables, of WITH and of set operations, and the values of CASE and
 its kind, to the numbers that they show. What is computed from a number that the engine reads as a
@@ -18,7 +18,7 @@ from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.tree_nodes import nodes_of, walk_once
 from pykudu_sql.planner.types.origins import alternatives, origins, projections_of
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.common.types.types import Kind
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import ValueOutOfRangeError
 
 _PLACE = "pykudu_long_literal"  # in the meta of a literal and its copies: which one it is
@@ -64,6 +64,18 @@ def type_assigned_constant(node: exp.Expr, column: ColumnSchema) -> None:
         for literal in list(_literals((node,), column, [])):
             if literal is not node:
                 _write(literal, column.type.scale)
+
+
+def written_single(node: exp.Expr, column_type: DataType) -> exp.Expr:
+    """An expression that fills a column; what is cast to FLOAT as a text where it is written down.
+
+    Python has no numbers of 32 bits: as one of 64 bits 2.675 would be 2.674999952316284, and fill
+    columns of texts and decimals with that, where a query writes 2.675.
+    """
+    cast = node.unnest()
+    is_single = isinstance(cast, exp.Cast) and cast.to.this is exp.DType.FLOAT
+    is_written = column_type.is_text or column_type.kind is Kind.DECIMAL
+    return exp.cast(node, exp.DType.TEXT) if is_single and is_written else node
 
 
 def _write(literal: exp.Literal, scale: int) -> None:

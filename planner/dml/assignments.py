@@ -15,7 +15,7 @@ from pykudu_sql.planner.bind.missing_column import undefined_column
 from pykudu_sql.planner.bind.target import cell_literal
 from pykudu_sql.planner.constant_folding.constant import Constant, Hole, constant
 from pykudu_sql.planner.constant_folding.moment import fold_current
-from pykudu_sql.planner.dml.assigned_literals import type_assigned_constant
+from pykudu_sql.planner.dml.assigned_literals import type_assigned_constant, written_single
 from pykudu_sql.planner.dml.default_values import (
     cell_of_default,
     default_node,
@@ -189,7 +189,8 @@ def assigned_value(column: ColumnSchema, node: exp.Expr, context: PlanContext) -
     if node.find(exp.Column) is not None:
         return Assignment(column, node, False)
     type_assigned_constant(node, column)
-    value = constant(fold_current(node.copy(), context), context)
+    single = written_single(node.copy(), column.type)
+    value = constant(fold_current(single, context), context)
     if isinstance(value, Hole):
         parameter = Parameter(value.key, column.type, column.name)
         for placeholder in nodes_of(node, exp.Placeholder):

@@ -20,6 +20,7 @@ from pykudu_sql.planner.constant_folding.moment import fold_current, reads_curre
 from pykudu_sql.planner.dml.assigned_literals import (
     type_assigned_constant,
     type_assigned_literals,
+    written_single,
 )
 from pykudu_sql.planner.dml.conflict import (
     Target,
@@ -362,7 +363,12 @@ def _insert_expressions(
         _check_width(head, len(row), start.start)
         for node, column in zip(row, head.columns, strict=True):
             type_assigned_constant(node, column)
-    nodes = [node for row in rows for node in row if not is_default(node)]
+    nodes = [
+        written_single(node, column.type)
+        for row in rows
+        for node, column in zip(row, head.columns, strict=True)
+        if not is_default(node)
+    ]
     written = constants([fold_current(node, context) for node in nodes], context)
     if written is None:
         return _insert_computed(head, unbound, context)

@@ -6,6 +6,8 @@ no harm only because its values are then computed row by row instead. On the lis
 that give the same value each time and no value much longer than its argument.
 """
 
+from collections.abc import Iterable
+
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
@@ -34,10 +36,18 @@ def function_of_text(
     """The text column of a stored table that an expression computes a text of; None of others."""
     if type(node) not in _FUNCTIONS:
         return None
+    parts = all_nodes(node)
+    if any(type(part) not in _OPERANDS for part in parts):
+        return None
+    return only_text_column(parts, bound)
+
+
+def only_text_column(
+    parts: Iterable[exp.Expr], bound: BoundQuery
+) -> tuple[TableReference, ColumnSchema] | None:
+    """The text column of a stored table that all columns among some nodes are; None of others."""
     columns = set[tuple[TableReference, ColumnSchema]]()
-    for part in all_nodes(node):
-        if type(part) not in _OPERANDS:
-            return None
+    for part in parts:
         if isinstance(part, exp.Column):
             stored = stored_column(part, bound)
             if stored is None or not stored[1].type.is_text:

@@ -22,9 +22,9 @@ from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Query, WordCondition
-from pykudu_sql.planner.pushdown.condition import ConditionReader, conjuncts, stored_column
+from pykudu_sql.planner.pushdown.condition import ConditionReader, conjuncts
 from pykudu_sql.planner.pushdown.query_parts import part_of
-from pykudu_sql.planner.pushdown.words.text_functions import over_words
+from pykudu_sql.planner.pushdown.words.text_functions import only_text_column, over_words
 from pykudu_sql.planner.tree_nodes import all_nodes
 from pykudu_sql.planner.vocabulary.function_names import is_volatile
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -109,16 +109,10 @@ def _text_column(node: exp.Expr, bound: BoundQuery) -> tuple[TableReference, Col
     condition = node.unnest()
     if isinstance(condition, _LEAVES_MOST) or condition.args.get("negate"):
         return None
-    columns = set[tuple[TableReference, ColumnSchema]]()
-    for part in all_nodes(node):
-        if isinstance(part, _REFUSED) or is_volatile(part):
-            return None
-        if isinstance(part, exp.Column):
-            stored = stored_column(part, bound)
-            if stored is None or not stored[1].type.is_text:
-                return None
-            columns.add(stored)
-    return columns.pop() if len(columns) == 1 else None
+    parts = all_nodes(node)
+    if any(isinstance(part, _REFUSED) or is_volatile(part) for part in parts):
+        return None
+    return only_text_column(parts, bound)
 
 
 def _is_about(node: exp.Expr, column: ColumnSchema) -> bool:

@@ -1,10 +1,12 @@
 """Numbers that a query writes into DECIMAL columns keep all their digits."""
 
 import pytest
+from sqlglot import exp
 
-from pykudu_sql.planner.dml.assigned_literals import type_assigned_literals
+from pykudu_sql.planner.dml.assigned_literals import type_assigned_literals, written_single
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.errors import ValueOutOfRangeError
 
 LONG = "1." + "1" * 40
@@ -70,3 +72,22 @@ def test_what_is_computed_from_a_long_number_fills_no_decimal(
     with pytest.raises(ValueOutOfRangeError, match="column 'big'") as caught:
         assigned(sql.format(LONG), context)
     assert caught.value.span is not None
+
+
+@pytest.mark.parametrize(
+    ("expression", "kind", "is_text"),
+    [
+        ("CAST(2.675 AS FLOAT)", "DECIMAL(9,2)", True),
+        ("(2.675::REAL)", "STRING", True),
+        ("CAST(2.675 AS FLOAT)", "DOUBLE", False),
+        ("CAST(2.675 AS FLOAT) + 1", "DECIMAL(9,2)", False),
+        ("CAST(2.675 AS DOUBLE)", "STRING", False),
+    ],
+)
+def test_what_is_cast_to_float_is_a_text_where_it_is_written_down(
+    expression: str, kind: str, is_text: bool
+) -> None:
+    node = parse(f"SELECT {expression}").expressions[0]
+    written = written_single(node, parse_type(kind))
+    assert (written is not node) == is_text
+    assert not is_text or written.to.this is exp.DType.TEXT
