@@ -6,8 +6,8 @@ nothing, and a frame without its end for one up to the current row. Each of them
 answer to another statement than the one that was meant.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise, zip_longest
+from collections.abc import Iterator, Mapping, Sequence, Set
+from itertools import pairwise
 
 from sqlglot import Token, TokenType, exp
 
@@ -18,18 +18,19 @@ from pykudu_sql.storage.errors import SourceSpan, SyntaxError
 
 _ON, _AS, _STRING, _AND = TokenType.ON, TokenType.ALIAS, TokenType.STRING, TokenType.AND
 _BETWEEN, _WHERE, _SET = TokenType.BETWEEN, TokenType.WHERE, TokenType.SET
-_BEGINS_CLAUSE = frozenset(
-    {
-        TokenType.R_PAREN, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING,
-        TokenType.QUALIFY, TokenType.ORDER_BY, TokenType.LIMIT, TokenType.OFFSET, TokenType.WINDOW,
-        TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT, TokenType.JOIN, TokenType.LEFT,
-        TokenType.RIGHT, TokenType.FULL, TokenType.INNER, TokenType.CROSS, TokenType.SEMICOLON,
-        TokenType.COMMA, None,
-    }
-)  # fmt: skip
+_ENDS = frozenset({None, TokenType.R_PAREN, TokenType.COMMA, TokenType.SEMICOLON})
+_BEGINS_CLAUSE = _ENDS | {
+    TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.QUALIFY, TokenType.ORDER_BY,
+    TokenType.LIMIT, TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT, TokenType.JOIN,
+    TokenType.INNER, TokenType.CROSS,
+}  # fmt: skip
+# What may stand behind each no more; any word may be a name behind AS.
+_ENDS_BEHIND: Mapping[TokenType | None, Set[TokenType | None]] = {_ON: _BEGINS_CLAUSE, _AS: _ENDS}
+_SIDES = frozenset({TokenType.LEFT, TokenType.RIGHT, TokenType.FULL})  # or functions, or names
+_BEHIND_SIDE = frozenset({TokenType.JOIN, TokenType.OUTER})
 _NO_CLAUSE_BEHIND = frozenset({TokenType.DOT, _AS})
 _FRAMES = frozenset({"ROWS", "RANGE", "GROUPS"})
-_EXPECTED = {
+_EXPECTED: Mapping[TokenType | None, str] = {
     _ON: "a condition is expected behind it: ON a.id = b.id",
     _AS: "a name is expected behind it",
 }
@@ -64,12 +65,14 @@ def check_finished(tree: exp.Expr, tokens: Sequence[Token], text: str) -> None:
 
 def _check_words(tokens: Sequence[Token]) -> None:
     """See that something stands behind each ON and AS."""
+    kinds = [*(token.token_type for token in tokens), None, None]
     before: TokenType | None = None
-    for token, following in zip_longest(tokens, tokens[1:]):
-        kind = token.token_type
-        after = None if following is None else following.token_type
-        if kind in _EXPECTED and before not in _NO_CLAUSE_BEHIND and after in _BEGINS_CLAUSE:
-            raise _error(token, _EXPECTED[kind])
+    for place, token in enumerate(tokens):
+        kind, after, second = kinds[place : place + 3]
+        if kind in _EXPECTED and before not in _NO_CLAUSE_BEHIND:
+            is_join = kind is _ON and after in _SIDES and second in _BEHIND_SIDE
+            if is_join or after in _ENDS_BEHIND[kind]:
+                raise _error(token, _EXPECTED[kind])
         before = kind
 
 
