@@ -37,7 +37,7 @@ ENTRIES = [
     # Operators, literals and casts.
     *("a+1", "a  +  1", "(a + 1)", "-  a", "NOT (a IS NULL)", "a IS NOT NULL", "a <> 1", "a != 1"),
     *("count( * )", "CAST(a AS varchar)", "a::STRING", "x'41'", "0x1F", "1.e1", "1.50", "'it''s'"),
-    *("true", "False", "null", "'x' 'y'", "a IS DISTINCT FROM 1", "[ a, 1 ]", "{'p': a}"),
+    *("true", "False", "null", "'x'\n'y'", "a IS DISTINCT FROM 1", "[ a, 1 ]", "{'p': a}"),
     *("CASE WHEN a = 1 THEN 2ELSE 3 END", "a IN (1,2)", "s||'FROM, here'", "date '2026-01-31'"),
     *("(SELECT max(a), FROM t)", "EXISTS(SELECT 1, 2 FROM t)", "`a`+1", "(SELECT (1, 2)[1])"),
 ]
