@@ -25,6 +25,7 @@ def part_of(query: Query, tree: exp.Expr) -> Query:
         parameters=tuple(query.parameters[place] for place in places),
         lists=tuple(each for each in query.lists if each[0] in read),
         compared_types=tuple(query.compared_types[place] for place in places),
+        word_conditions=tuple(each for each in query.word_conditions if each.scan in read),
     )
 
 

@@ -112,3 +112,17 @@ def test_a_condition_that_a_pass_has_replaced_is_asked_no_more(context: PlanCont
     assert "UPPER" not in one.over_words().sql and "LENGTH" in one.over_words().sql
     where.replace(parse("SELECT true").expressions[0])
     assert word_conditions(query, [column]) == ()
+
+
+def test_the_query_around_an_early_subquery_has_the_conditions_of_its_own_scans(
+    context: PlanContext,
+) -> None:
+    planned = plan(
+        "SELECT id FROM t WHERE length(s) > 3 AND id IN"
+        " (SELECT max(t_id) FROM u WHERE lower(name) = 'x' GROUP BY name)",
+        context,
+    )
+    assert isinstance(planned, Query) and planned.early is not None
+    around = planned.early.around()
+    assert {each.scan for each in planned.word_conditions} == {"__scan_0", "__scan_1"}
+    assert {each.scan for each in around.word_conditions} == {each.name for each in around.scans}

@@ -8,7 +8,7 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql import Connection
-from pykudu_sql.executor.reading import word_filters
+from pykudu_sql.executor.reading import early_subqueries, word_filters
 
 ROWS = 3_000
 WORDS = ["", "Bern", "bern", "Zürich", "a%b", "x_y", "12", "-3.5", "ß", "Basel Stadt", "it's", "z"]
@@ -169,6 +169,19 @@ def test_parameters_of_other_types_mean_the_same(connection: Connection, value: 
     for condition in ("lower(s) = ?", "length(s) > ?", "s || ? = 'x'", "upper(s) ILIKE ?"):
         by_words, by_rows = _both(connection, f"SELECT id FROM t WHERE {condition}", (value,))
         assert by_words == by_rows
+
+
+def test_a_subquery_that_is_computed_first_has_its_own_conditions(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(early_subqueries, "LEAST_LOOKED_UP", 1)
+    sql = (
+        "SELECT id FROM t WHERE upper(w) = 'BERN' AND id IN"
+        " (SELECT max(id) FROM t WHERE n < 40 AND lower(s) = 'bern' GROUP BY n)"
+    )
+    by_words, by_rows = _both(connection, sql)
+    assert by_words == by_rows
+    assert by_rows and not isinstance(by_rows, str)
 
 
 def test_a_scan_reads_no_rowset_where_no_word_meets_the_condition() -> None:
